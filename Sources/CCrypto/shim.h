@@ -9,6 +9,7 @@
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
+#include <openssl/objects.h>
 #include <openssl/pem.h>
 #include <openssl/rsa.h>
 #include <openssl/sha.h>
@@ -63,6 +64,15 @@ static inline long tarn_plain_ecdsa(const unsigned char *der, size_t count, int 
     return ok ? 2 * (long)half : TARN_SIGN_FAILED;
 }
 
+// Whether a key has the curve that RFC 7518 §3.4 names. Others, such as secp256k1, have as many bits.
+static inline int tarn_has_curve(EVP_PKEY *key, int bits) {
+    char name[64];
+    size_t length = 0;
+    if (EVP_PKEY_get_group_name(key, name, sizeof name, &length) != 1) return 0;
+    int curve = OBJ_sn2nid(name);
+    return bits == 256 ? curve == NID_X9_62_prime256v1 : bits == 384 && curve == NID_secp384r1;
+}
+
 // Signs `bytes` with a private key in PEM as RFC 7518 and RFC 8037 require. `digest` is NULL for Ed25519, `bits` the size of the
 // curve of an EC key. Returns the length of the signature, at most `capacity`, or one of TARN_SIGN_….
 static inline long tarn_sign(
@@ -77,8 +87,9 @@ static inline long tarn_sign(
     if (key == NULL) return TARN_SIGN_NO_KEY;
     int type = EVP_PKEY_get_base_id(key);
     int expected = kind == TARN_KEY_EC ? EVP_PKEY_EC : kind == TARN_KEY_ED25519 ? EVP_PKEY_ED25519 : EVP_PKEY_RSA;
-    if (type != expected || (kind == TARN_KEY_EC && EVP_PKEY_get_bits(key) != bits)) {
+    if (type != expected || (kind == TARN_KEY_EC && !tarn_has_curve(key, bits))) {
         EVP_PKEY_free(key);
+        ERR_clear_error();
         return TARN_SIGN_OTHER_KEY;
     }
     const EVP_MD *algorithm = digest == NULL ? NULL : EVP_get_digestbyname(digest);

@@ -185,7 +185,8 @@ struct SpecificationTests {
               "securitySchemes":{"o":{"type":"oauth2","flows":{"password":{"scopes":{},"tokenUrl":"api/login"}}}}}}
             """
         let proposal = try Proposal([], specification: try document(text))
-        #expect(proposal.text.contains("session: { login: /api/login, form: { grant_type: password,"), "\(proposal.text)")
+        #expect(
+            proposal.text.contains("session: { login: /api/login, form: { grant_type: password,"), "\(proposal.text)")
         #expect(Set(proposal.variables) == ["THINGS_USER", "THINGS_PASSWORD"])
     }
 

@@ -222,7 +222,7 @@ public struct APIClient: Sendable {
         let isFirst = name == context.description.apiName
         let base = name.flatMap { options.bases[$0] } ?? (isFirst ? options.base : nil)
         if options.requiresSecrets { try APIClient.check(api.authentication, environment) }
-        let secrets = Set([api.authentication.queryParameter].compactMap(\.self))
+        let secrets = api.authentication.secretParameters
         var pace = api.pace
         if options.ignoresLimits { pace.obeysHeaders = false }
         let origins = Set([api.base, base].compactMap { $0.flatMap { try? HTTPURL($0) }?.origin })
@@ -235,7 +235,7 @@ public struct APIClient: Sendable {
             paced, api.authentication, account: api.account, origins: origins,
             tokens: RetryingTransport(
                 paced, policy: APIClient.tokenRetry(options.retry ?? api.retry, api.authentication), time: options.time,
-                logger: options.logger),
+                logger: options.logger, secretParameters: secrets),
             base: api.base, moved: base, environment: environment, time: options.time, keeper: options.tokens,
             onScope: { secret in
                 // If the store cannot be read, it takes no limits either.

@@ -139,23 +139,29 @@ extension DescriptionReader {
         var keys: [Authentication.APIKeyPlace: SecretSource] = [:], fields: Set<String> = []
         for (index, value) in list.enumerated() {
             guard let key = apiKey(value, "\(field)[\(index)]") else { return nil }
-            let name: String
-            switch key.place {
-            case .header(let field, _): name = field.lowercased()
-            case .query: name = "?"
-            case .cookie(let cookie): name = "=\(cookie)"
-            }
-            if !fields.insert(name).inserted {
-                report(
-                    "\(field)[\(index)]", value.mark,
-                    name == "?"
-                        ? "only one key can be a query parameter: write the others under parameters, as ${NAME}"
-                        : "two keys have the same place: remove one of them")
-            }
+            requireOwn(key.place, among: &fields, "\(field)[\(index)]", value.mark)
             keys[key.place] = key.source
         }
         if list.isEmpty { report(field, value.mark, "missing key: write key: { env: NAME_OF_THE_VARIABLE }") }
         return .apiKeys(keys)
+    }
+
+    /// Reports a place of a key or a token that another one has.
+    mutating func requireOwn(
+        _ place: Authentication.APIKeyPlace, among fields: inout Set<String>, _ field: String, _ mark: Mark?
+    ) {
+        let name =
+            switch place {
+            case .header(let field, _): field.lowercased()
+            case .query: "?"
+            case .cookie(let cookie): "=\(cookie)"
+            }
+        guard !fields.insert(name).inserted else { return }
+        report(
+            field, mark,
+            name == "?"
+                ? "only one key can be a query parameter: write the others under parameters, as ${NAME}"
+                : "two keys have the same place: remove one of them")
     }
 
     private mutating func apiKey(

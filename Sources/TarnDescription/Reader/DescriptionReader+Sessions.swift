@@ -115,7 +115,13 @@ extension DescriptionReader {
         let field = section.path("token")
         guard case .list(let list) = value.content else { return [sessionToken(value, field)].compactMap(\.self) }
         if list.isEmpty { report(section, "token", "missing: write token: access_token") }
-        return list.enumerated().compactMap { sessionToken($0.element, "\(field)[\($0.offset)]") }
+        var tokens: [SessionLogin.Token] = [], places: Set<String> = []
+        for (index, value) in list.enumerated() {
+            guard let token = sessionToken(value, "\(field)[\(index)]") else { continue }
+            requireOwn(token.place, among: &places, "\(field)[\(index)]", value.mark)
+            tokens.append(token)
+        }
+        return tokens
     }
 
     private mutating func sessionToken(_ value: YAMLValue, _ field: String) -> SessionLogin.Token? {
@@ -132,6 +138,12 @@ extension DescriptionReader {
         }
         let place = section["send"].flatMap { self.place($0, section.path("send")) }
         guard let name = text(section, key) else { return nil }
+        if key != "path", name.isEmpty || !name.utf8.allSatisfy(DescriptionReader.isTokenByte) {
+            report(
+                section, key,
+                "invalid name of a \(key == "header" ? "header field" : "cookie"): use letters, digits, - and _")
+            return nil
+        }
         switch key {
         case "path": return .init(.body(path: name), place: place)
         case "header": return .init(.header(name), place: place)

@@ -14,15 +14,16 @@ extension Authentication {
         case .signer(let signer): return Secret("signer\n\(signer.name)")
         case .oauth2(let settings):
             // Access tokens change; the account that requests them does not.
-            var names = settings.names(of: secrets, Authentication.names(of: settings.sources, secrets))
+            var names = settings.names(of: Authentication.names(of: settings.sources, secrets))
             if case .refreshToken(.file(let path)) = settings.grant {
                 // A new token replaces the one in the file.
                 names[names.count - 1] = "file " + (path.split(separator: "/").last.map(String.init) ?? path)
             }
-            let who = (account ?? settings.account).map { [names[0], $0] } ?? names
+            let who = (account ?? settings.account).map { names.prefix(1) + [$0] } ?? names
             return Secret((["oauth2", settings.tokenURL] + who + settings.scopes).joined(separator: "\n"))
         case _ where account != nil: return Secret("account\n\(account ?? "")")
-        case .jwt(let token): return Secret("jwt\n" + token.identity(of: secrets))
+        case .jwt(let token):
+            return Secret("jwt\n" + token.identity(of: Authentication.names(of: sources, secrets)))
         case .session(let login):
             let own = login.authentication.scope(of: secrets, account: nil).map { [$0.exposed] } ?? []
             let body = login.authentication.sources.count

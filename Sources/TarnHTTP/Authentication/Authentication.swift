@@ -61,9 +61,10 @@ public enum Authentication: Sendable, Hashable {
         }
     }
 
-    /// Returns the reason why a key cannot sign; nil if all can, and for those that programs print.
+    /// Returns the reason why a key cannot sign; nil if all can, and for those that programs print
+    /// or pipes hold.
     package func problemOfKeys(environment: [String: String]) -> SecretError? {
-        for token in signedTokens where !token.sources.contains(where: \.isCommand) {
+        for token in signedTokens where !token.sources.contains(where: \.mayBlock) {
             do throws(SecretError) {
                 var secrets: [Secret] = []
                 for source in token.sources { secrets.append(try read(source, environment: environment)) }
@@ -100,6 +101,14 @@ public enum Authentication: Sendable, Hashable {
     package var queryParameter: String? {
         for place in places { if case .query(let name) = place { return name } }
         return nil
+    }
+
+    /// The query parameters that carry keys, also that of a login.
+    package var secretParameters: Set<String> {
+        var names: Set<String> = []
+        for place in places { if case .query(let name) = place { names.insert(name) } }
+        if case .session(let login) = self { names.formUnion(login.authentication.secretParameters) }
+        return names
     }
 
     /// The header fields that authentication overwrites.

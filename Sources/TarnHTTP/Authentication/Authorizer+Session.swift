@@ -30,6 +30,36 @@ extension Authorizer {
             throw TransportError(.credentials, method: login.method, url: url, detail: problem)
         }
         let secrets = try await read(login.sources, place)
+        let refused = refusals.refusal(of: authentication, at: address)
+        if let error = refused?.error(repeating: secrets, at: time.now()) { throw error }
+        let (request, scrubber) = try await self.request(login, secrets, place)
+        let opening = login.logout == nil ? nil : OpenSessions.ofProcess.begin(transport)
+        let session: SessionLogin.Session
+        do throws(TransportError) {
+            session = try await open(login, request, scrubber, place)
+        } catch {
+            opening?.end(with: nil)
+            if error.kind == .credentials {
+                refusals.note(
+                    RefusedLogin(secrets, error, after: refused, at: time.now()), of: authentication, at: address)
+            }
+            throw error
+        }
+        refusals.note(nil, of: authentication, at: address)
+        if let openSession { OpenSessions.ofProcess.remove(openSession) }
+        openSession = opening?.end(
+            with: session.logout.map { logout in
+                var request = logout
+                Authentication.session(login).add(session.tokens, to: &request)
+                return request
+            })
+        return Credentials(secrets: secrets + session.tokens, endsAt: session.endsAt, openSession: openSession)
+    }
+
+    /// Returns the login with its secrets, and the scrubber of these.
+    private func request(
+        _ login: SessionLogin, _ secrets: [Secret], _ place: TransportRequest
+    ) async throws(TransportError) -> (TransportRequest, Scrubber) {
         let own = Array(secrets.prefix(login.authentication.sources.count))
         var request = login.request(Array(secrets.dropFirst(own.count)), at: address), sent = secrets
         switch login.authentication {
@@ -38,33 +68,37 @@ extension Authorizer {
             // The key is not sent.
             sent = Array(secrets.dropFirst()) + [token]
             login.authentication.add([token], to: &request)
-        default: login.authentication.add(own, to: &request)
+        case .oauth2, .session, .signer:
+            // Their secrets are none that a request carries.
+            throw TransportError(
+                .credentials, method: place.method, url: place.url,
+                detail: "the login of a session can be authenticated by bearer, basic, api_key or jwt only")
+        case .none, .bearer, .basic, .apiKey, .apiKeys: login.authentication.add(own, to: &request)
         }
         let field = request.headers["Authorization"].flatMap { $0.split(separator: " ").last.map(String.init) }
         let scrubber = Scrubber(
-            sent.map(\.exposed) + [field].compactMap(\.self), parameter: login.authentication.queryParameter)
+            sent.map(\.exposed) + [field].compactMap(\.self), parameter: login.authentication.queryParameter,
+            carried: CarriedSecrets.of(request))
+        return (request, scrubber)
+    }
+
+    /// Sends a login.
+    private func open(
+        _ login: SessionLogin, _ request: TransportRequest, _ scrubber: Scrubber, _ place: TransportRequest
+    ) async throws(TransportError) -> SessionLogin.Session {
         let asked = time.now(), response: TransportResponse
-        do throws(TransportError) { response = try await transport.send(request) } catch {
+        do throws(TransportError) { response = try await RedirectGuard(transport, .ofLogins).send(request) } catch {
             throw scrubber.error(error, of: place)
         }
         // Its text is cut: the beginning of a secret would not be recognised.
         var shown = scrubber.response(response)
         shown.body = shown.shownBody
         switch login.session(from: response, shown: shown, at: address, asked: asked) {
+        case .success(let session): return session
         case .failure(let refusal):
             throw TransportError(
-                refusal.kind, method: login.method, url: url,
-                detail: "the login at \(Redaction.url(url)) \(refusal.reason); see auth.session")
-        case .success(let session):
-            if let openSession { OpenSessions.ofProcess.remove(openSession) }
-            openSession = session.logout.map { logout in
-                var request = logout
-                Authentication.session(login).add(session.tokens, to: &request)
-                request.headers["Accept"] = "application/json"
-                request.returnsRedirects = true
-                return OpenSessions.ofProcess.add { [transport, request] in _ = try? await transport.send(request) }
-            }
-            return Credentials(secrets: secrets + session.tokens, endsAt: session.endsAt, openSession: openSession)
+                refusal.kind, method: login.method, url: place.url,
+                detail: "the login at \(Redaction.url(place.url)) \(refusal.reason); see auth.session")
         }
     }
 }

@@ -41,6 +41,10 @@ actor Authorizer {
     let commands = SecretCommands()
     /// Keeps tokens for the next authorizer of the same authentication; nil for none.
     private let keeper: TokenKeeper?
+    /// Keeps refused logins: the keeper of tokens, or one of this authorizer.
+    let refusals: TokenKeeper
+    /// The times of the last logins because of a refused session.
+    private var repeatedLogins: [Date] = []
     /// Called with the new scope when secrets were read, which may have changed.
     private let onScope: (@Sendable (Secret?) -> Void)?
 
@@ -72,6 +76,7 @@ actor Authorizer {
         self.authentication = authentication
         self.account = account
         self.keeper = keeper
+        refusals = keeper ?? TokenKeeper()
         self.onScope = onScope
         if let known = keeper?.tokens(of: authentication, at: address) {
             (credentials, rotation, openSession) = (known.credentials, known.rotation, known.credentials.openSession)
@@ -121,7 +126,9 @@ actor Authorizer {
         let tokens = secrets.dropFirst(sources.count).map(\.exposed)
         switch authentication {
         // The secrets of a login are sent to nothing else, and a key to nothing at all.
-        case .session, .jwt: return tokens
+        // A token may have a scheme before it: `Bearer …`.
+        case .session, .jwt:
+            return tokens + tokens.compactMap { $0.split(separator: " ").dropFirst().last.map(String.init) }
         case .oauth2(let settings):
             let own = zip(sources, secrets).filter { !keys.contains($0.0) }.map(\.1.exposed)
             // The identifier of the client is not secret (RFC 6749 §2.2).
@@ -147,9 +154,24 @@ actor Authorizer {
         // A renewal in progress already replaces the credentials.
         let before = credentials?.secrets
         if takingKept, renewal == nil, let before, takeKept(besides: before) { return .kept }
-        if renewal == nil { credentials = nil }
+        if renewal == nil {
+            if case .session = authentication, !mayRepeatLogin() { return .unavailable }
+            credentials = nil
+        }
         let renewed = try await current(for: request)
         return before != renewed.secrets ? .renewed : .unavailable
+    }
+
+    /// Returns whether a refused session may be replaced, and notes its replacement.
+    ///
+    /// A server may refuse every session, such as for one of its resources: not each request logs
+    /// in.
+    private func mayRepeatLogin() -> Bool {
+        let now = time.now()
+        repeatedLogins.removeAll { abs(now.timeIntervalSince($0)) >= 60 }
+        guard repeatedLogins.count < 3 else { return false }
+        repeatedLogins.append(now)
+        return true
     }
 
     /// Takes the token that another client with the same keeper has got since.
@@ -178,9 +200,12 @@ actor Authorizer {
             return authentication.scope(of: secrets, account: account)
         // No token is requested for the name of the account.
         case .session, .jwt:
-            let isNamed = account != nil
-            let secrets = isNamed ? [] : try await readApart(authentication.sources, TransportRequest(url: ""))
-            return authentication.scope(of: secrets, account: account)
+            guard account == nil else { return authentication.scope(of: [], account: account) }
+            // The call of a program stands for what it prints.
+            let sources = authentication.sources
+            var read = try await readApart(sources.filter { !$0.isCommand }, TransportRequest(url: ""))[...]
+            let secrets = sources.map { $0.isCommand ? Secret("") : read.popFirst() ?? Secret("") }
+            return authentication.scope(of: secrets, account: nil)
         default:
             let secrets = try await current(for: TransportRequest(url: "")).secrets
             return authentication.scope(of: secrets, account: account)

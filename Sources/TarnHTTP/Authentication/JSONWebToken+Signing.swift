@@ -71,7 +71,8 @@ extension JSONWebToken {
         switch result {
         case -1:
             passphrase == nil
-                ? "has no private key in PEM (-----BEGIN PRIVATE KEY-----), or an encrypted one, which needs a passphrase"
+                ? "has no private key in PEM (-----BEGIN PRIVATE KEY-----), or an encrypted one, which needs a "
+                    + "passphrase"
                 : "has no private key in PEM that this passphrase opens"
         case -2: "has a key of another kind than \(algorithm.rawValue) needs: write its algorithm"
         default: "has a key that cannot sign with \(algorithm.rawValue)"

@@ -82,15 +82,15 @@ public struct JSONWebToken: Sendable, Hashable {
         return (header, SecretValue.object(claims).filled(&rest))
     }
 
-    /// Returns a text that is unique to the account that the token names, and that stays if its key
-    /// is replaced.
-    func identity(of secrets: [Secret]) -> String {
-        let (header, claims) = parts(secrets), key = secrets.first?.exposed ?? ""
-        if let account = JSONWebToken.account(ofKey: key) {
-            return [account.email, header.text, claims.text].joined(separator: "\n")
-        }
-        let isAnonymous = header == .object([]) && claims == .object([])
-        return [isAnonymous ? key : "", header.text, claims.text].joined(separator: "\n")
+    /// Returns a text that is unique to the account that the token names. It stays if the key is
+    /// replaced, unless nothing else distinguishes accounts.
+    ///
+    /// - Parameter names: the texts that distinguish the secrets of ``sources``.
+    func identity(of names: [String]) -> String {
+        let (header, claims) = parts(names.map(Secret.init)), key = names.first ?? ""
+        let account = JSONWebToken.account(ofKey: key)
+        let isNamed = account != nil || claims[["iss"]] != nil || claims[["sub"]] != nil || header[["kid"]] != nil
+        return [isNamed ? account?.email ?? "" : key, header.text, claims.text].joined(separator: "\n")
     }
 
     /// The file of a service account: Google's form of a key.

@@ -125,13 +125,11 @@ public struct OAuth2: Sendable, Hashable {
     /// Returns the texts that distinguish accounts: in place of a key that of its account, since
     /// keys are replaced.
     ///
-    /// - Parameters:
-    ///   - secrets: the secrets of ``sources``.
-    ///   - names: the texts of these.
-    func names(of secrets: [Secret], _ names: [String]) -> [String] {
+    /// - Parameter names: the texts that distinguish the secrets of ``sources``.
+    func names(of names: [String]) -> [String] {
         guard !tokens.isEmpty else { return names }
         let own = [clientID, clientSecret].compactMap(\.self).count
-        var rest = secrets.dropFirst(own), identities: [String] = []
+        var rest = names.dropFirst(own), identities: [String] = []
         for token in tokens {
             identities.append(token.identity(of: Array(rest.prefix(token.sources.count))))
             rest = rest.dropFirst(token.sources.count)

@@ -14,15 +14,38 @@ package final class OpenSessions: Sendable {
 
     private let state = Guarded(State())
 
-    /// Adds a session.
-    ///
-    /// - Parameter logout: ends the session. Its failure is none of the process.
-    /// - Returns: the number of the session.
-    func add(_ logout: @escaping @Sendable () async -> Void) -> UInt64 {
+    /// A login that is being sent, and may open a session.
+    struct Opening: Sendable {
+        fileprivate let sessions: OpenSessions
+        fileprivate let number: UInt64
+        fileprivate let logout = SettledOnce<TransportRequest?>()
+
+        /// Ends the login.
+        ///
+        /// - Parameter request: the logout of its session; nil if there is none.
+        /// - Returns: the number of the session.
+        @discardableResult func end(with request: TransportRequest?) -> UInt64? {
+            logout.settle(request)
+            guard request == nil else { return number }
+            sessions.remove(number)
+            return nil
+        }
+    }
+
+    /// Adds a login that is sent now: an interrupt may come before its response.
+    func begin(_ transport: any Transport) -> Opening {
         state.withLock { state in
             state.lastNumber += 1
-            state.logouts[state.lastNumber] = logout
-            return state.lastNumber
+            let opening = Opening(sessions: self, number: state.lastNumber)
+            state.logouts[state.lastNumber] = { [logout = opening.logout] in
+                let request = await withTaskCancellationHandler {
+                    await logout.value()
+                } onCancel: {
+                    logout.settle(nil)
+                }
+                if let request { _ = try? await transport.send(request) }
+            }
+            return opening
         }
     }
 

@@ -65,13 +65,20 @@ extension SessionLogin {
             }
             return .failure(refusal)
         }
-        let body = JSONBody(parsing: response.body.withoutMark)
+        // The limit holds even if the transport ignores it: values take many times its memory.
+        let isShort = response.body.count <= SessionLogin.responseLimit
+        let body = isShort ? JSONBody(parsing: response.body.withoutMark) : nil
         var tokens: [Secret] = [], maximumAge: Double?
         for token in self.tokens {
             let text: String?, place: String
             switch token.source {
             case .body(let path):
-                (text, place) = (SessionLogin.value(at: path, in: body)?.scalarText, "token at `\(path)`")
+                let plain = path == "$" && body == nil && isShort ? response.body.withoutMark : []
+                (text, place) = (
+                    SessionLogin.token(at: path, in: body)
+                        ?? String(decoding: plain, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines),
+                    "token at `\(path)`"
+                )
             case .header(let name): (text, place) = (response.headers[name], "header field \(name)")
             case .cookie(let name):
                 let cookie = SessionLogin.cookie(name, of: response)
@@ -83,7 +90,9 @@ extension SessionLogin {
                 return .failure(OAuth2Refusal(reason: "returned no \(place)\(status)\(SessionLogin.reason(of: shown))"))
             }
             let isCookie = if case .cookie = token.place { true } else { false }
-            guard text.unicodeScalars.allSatisfy({ $0.value > 0x20 && $0.value < 0x7F }),
+            // Some servers answer with the whole field that they expect: `Bearer …`.
+            let isField = if case (.header, .header) = (token.source, token.place) { true } else { false }
+            guard text.unicodeScalars.allSatisfy({ $0.value >= (isField ? 0x20 : 0x21) && $0.value < 0x7F }),
                 !isCookie || !text.contains(where: { ";,".contains($0) })
             else {
                 return .failure(
@@ -98,7 +107,9 @@ extension SessionLogin {
         return .success(
             Session(
                 tokens: tokens,
-                endsAt: length.map { asked.addingTimeInterval(max($0 - SessionLogin.leeway, $0 / 2)) },
+                endsAt: length.map {
+                    asked.addingTimeInterval(max($0 - SessionLogin.leeway, $0 / 2, SessionLogin.shortestUse))
+                },
                 logout: logoutRequest(after: response, at: address)))
     }
 
@@ -106,15 +117,24 @@ extension SessionLogin {
     ///
     /// The server may name it: then it is on the server of the login.
     private func logoutRequest(after response: TransportResponse, at address: Address) -> TransportRequest? {
+        var request: TransportRequest
         switch logout {
-        case .request(let method, let url): return TransportRequest(method: method, url: address.url(url))
+        case .request(let method, let url):
+            guard SessionLogin.problem(ofURL: url, base: address.base) == nil else { return nil }
+            request = TransportRequest(method: method, url: address.url(url))
         case .location(let method, let header):
             guard let text = response.headers[header], let login = try? HTTPURL(address.url(url)),
                 let url = try? login.resolving(text), url.hasSameOrigin(as: login)
             else { return nil }
-            return TransportRequest(method: method, url: url.description)
+            request = TransportRequest(method: method, url: url.description)
         case nil: return nil
         }
+        // Some servers refuse a POST without a length (411).
+        if request.method == "POST" { request.body = [] }
+        request.headers["Accept"] = "application/json"
+        request.responseLimits = OAuth2.responseLimits
+        request.returnsRedirects = true
+        return request
     }
 
     // MARK: Reading
@@ -124,6 +144,14 @@ extension SessionLogin {
         guard path != "$" else { return body }
         let keys = path.replacing("[", with: ".[").split(separator: ".").map(String.init)
         return body?[keys.first == "$" ? Array(keys.dropFirst()) : keys]
+    }
+
+    /// Returns the text or the number at a path: no server has a boolean for a token.
+    private static func token(at path: String, in body: JSONBody?) -> String? {
+        switch value(at: path, in: body) {
+        case .string(let text), .number(let text): text
+        default: nil
+        }
     }
 
     /// Returns the value and the lifetime of a cookie that a response sets (RFC 6265 §5.2).
@@ -139,6 +167,8 @@ extension SessionLogin {
                 guard part.lowercased().hasPrefix("max-age=") else { return nil }
                 return Double(part.dropFirst("max-age=".count)).flatMap { $0.isFinite ? $0 : nil }
             }.first
+            // The server removes the cookie (RFC 6265 §5.3).
+            if let age, age <= 0 { return nil }
             return (String(pair[equals...].dropFirst()), age)
         }
         return nil

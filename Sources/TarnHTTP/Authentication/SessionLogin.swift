@@ -25,7 +25,7 @@ public struct SessionLogin: Sendable, Hashable {
         /// The place in the response to the login.
         var source: TokenSource
         /// The place in requests.
-        var place: Authentication.APIKeyPlace
+        package var place: Authentication.APIKeyPlace
 
         /// Creates a token.
         ///
@@ -73,6 +73,11 @@ public struct SessionLogin: Sendable, Hashable {
     var logout: Logout?
     /// The time before its end at which a session is no longer used, at most half of its lifetime.
     static let leeway = 30.0
+    /// The time for which a session is used at least: a server that declares less would get a login
+    /// with each request.
+    static let shortestUse = 10.0
+    /// The maximum size of a response to a login, in bytes.
+    static let responseLimit = 64 << 10
 
     /// Creates a login.
     ///

@@ -24,6 +24,7 @@ package final class TokenKeeper: Sendable {
     }
 
     private let tokens = Guarded<[Client: Tokens]>([:])
+    private let refusals = Guarded<[Client: RefusedLogin]>([:])
 
     /// Creates a keeper without tokens.
     package init() {}
@@ -40,5 +41,14 @@ package final class TokenKeeper: Sendable {
 
     func keep(_ tokens: Tokens, of authentication: Authentication, at address: SessionLogin.Address) {
         self.tokens.withLock { $0[Client(authentication, address)] = tokens }
+    }
+
+    /// Returns the last login of an authentication, if the server has refused it.
+    func refusal(of authentication: Authentication, at address: SessionLogin.Address) -> RefusedLogin? {
+        refusals.withLock { $0[Client(authentication, address)] }
+    }
+
+    func note(_ refusal: RefusedLogin?, of authentication: Authentication, at address: SessionLogin.Address) {
+        refusals.withLock { $0[Client(authentication, address)] = refusal }
     }
 }

@@ -21,6 +21,14 @@ package struct RedirectScope: Sendable, Hashable {
         return scope
     }()
 
+    /// The scope of logins: their own server. Their redirects are not followed, but a transport may
+    /// do so by its own rules.
+    static let ofLogins: RedirectScope = {
+        var scope = RedirectScope()
+        scope.wayOut = "if that is the server of the login, name it by auth.session.login"
+        return scope
+    }()
+
     /// A base URL in redirects, and the one by which its server is reached.
     package struct Moved: Sendable, Hashable {
         /// The base URL in redirects.

@@ -19,10 +19,11 @@ package struct RetryingTransport: Transport {
         let refresh: Refresh?
         let time: TimeSource
         let logger: Logger?
+        let secretParameters: Set<String>
 
         init(
             _ inner: any Transport, _ policy: RetryPolicy, _ rules: [ResponseRule],
-            _ refresh: Refresh?, _ time: TimeSource, _ logger: Logger?
+            _ refresh: Refresh?, _ time: TimeSource, _ logger: Logger?, _ secretParameters: Set<String>
         ) {
             self.inner = inner
             direct = inner as? any DirectTransport
@@ -31,6 +32,7 @@ package struct RetryingTransport: Transport {
             self.refresh = refresh
             self.time = time
             self.logger = logger
+            self.secretParameters = secretParameters
         }
     }
 
@@ -60,11 +62,13 @@ package struct RetryingTransport: Transport {
     /// - Parameters:
     ///   - rules: the first rule that matches a response takes precedence over the policy.
     ///   - refresh: renews the credentials for ``ResponseRule/Action/refreshToken``.
+    ///   - secretParameters: query parameters whose values are secrets, for the log.
     package init(
         _ inner: any Transport, policy: RetryPolicy = RetryPolicy(), rules: [ResponseRule] = [],
-        refresh: Refresh? = nil, time: TimeSource = .system, logger: Logger? = nil
+        refresh: Refresh? = nil, time: TimeSource = .system, logger: Logger? = nil,
+        secretParameters: Set<String> = []
     ) {
-        parts = Parts(inner, policy, rules, refresh, time, logger)
+        parts = Parts(inner, policy, rules, refresh, time, logger, secretParameters)
     }
 
     /// Sends a request until an outcome is final.
@@ -188,7 +192,8 @@ package struct RetryingTransport: Transport {
         parts.logger?.notice(
             "retrying request",
             metadata: [
-                "method": "\(request.method)", "url": "\(Redaction.url(request.url))", "reason": "\(reason)",
+                "method": "\(request.method)",
+                "url": "\(Redaction.url(request.url, hiding: parts.secretParameters))", "reason": "\(reason)",
                 "attempt": "\(attempt)",
                 "delay": "\(delay)",
             ])

@@ -147,6 +147,20 @@ struct JSONWebTokenTests {
         }
         #expect(scope("one", "ada") == scope("two", "ada"))
         #expect(scope("one", "ada") != scope("one", "bob"))
+        // Claims that name nobody: only the key distinguishes accounts, or its name.
+        func anonymous(_ key: String, _ name: String? = nil) -> String? {
+            let header = name.map { ["kid": SecretValue.json(.string($0))] } ?? [:]
+            return Authentication.jwt(token(.hs256, key, header: header, claims: ["aud": .json(.string("/admin/"))]))
+                .scope(of: [Secret(key)], account: nil)?.exposed
+        }
+        #expect(anonymous("one") != anonymous("two"))
+        #expect(anonymous("one", "a") == anonymous("two", "a") && anonymous("one", "a") != anonymous("one", "b"))
+        // A program stands for what it prints.
+        let printed = Authentication.jwt(
+            JSONWebToken(.hs256, key: .command(["key"]), claims: ["iss": .secret(.command(["name"]))]))
+        #expect(
+            printed.scope(of: [Secret("a"), Secret("b")], account: nil)
+                == printed.scope(of: [Secret(""), Secret("")], account: nil))
     }
 
     // MARK: OAuth 2.0

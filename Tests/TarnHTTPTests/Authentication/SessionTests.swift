@@ -133,6 +133,18 @@ struct SessionTests {
             authentication: .basic(user: .value(Secret("ada")), password: .value(Secret("secret"))),
             tokens: [.init(.body(path: "$"), place: .header("vmware-api-session-id"))])
         #expect(try await send(transport(server, login), server) == 200)
+        let keyed = SessionLogin(
+            "/s", authentication: .apiKey(.value(Secret("key")), .query("k")),
+            tokens: [.init(.body(path: "$"), place: .query("t"))])
+        #expect(Authentication.session(keyed).secretParameters == ["k", "t"])
+        // The secret of an OAuth 2.0 client is none that a login carries.
+        let client = OAuth2(
+            tokenURL: "https://a.example/t", clientID: .value(Secret("c")), clientSecret: .value(Secret("hidden")))
+        let wrong = SessionLogin("/s", authentication: .oauth2(client), tokens: [.init(.body(path: "$"))])
+        await expectFailure(.credentials) {
+            try await transport(server, wrong).send(TransportRequest(url: server.base + "/items"))
+        }
+        #expect(server.requests.count == 2)
     }
 
     @Test("a refused login is a failure of the credentials, with the server's reason and without the password")
@@ -163,6 +175,109 @@ struct SessionTests {
             #expect(error?.detail.contains("auth.session") == true && error?.detail.contains("ss word") == false)
             #expect(server.requests.count == 1)
         }
+    }
+
+    @Test("a refused login is not repeated with the same secrets for a while: servers lock accounts")
+    func refusedLogins() async throws {
+        let folder = try TemporaryFolder(), path = try folder.write("password", "wrong\n"), time = TestTime()
+        let api = try SessionServer { _ in .init(status: "401 Unauthorized", body: #"{"message":"no"}"#) }
+        let login = SessionLogin(
+            "/login", body: .form(["password": .secret(.file(path))]), tokens: [Self.token])
+        let keeper = TokenKeeper()
+        let transports = (0..<2).map { _ in
+            transport(api.server, login, time: time.source, keeper: keeper)
+        }
+        func fail() async {
+            for transport in transports {
+                let error = await expectFailure(.credentials) {
+                    try await transport.send(TransportRequest(url: api.server.base + "/items"))
+                }
+                #expect(error?.detail.contains("returned 401: no") == true, "\(error?.detail ?? "")")
+            }
+        }
+        await fail()
+        #expect(api.logins.count == 1)
+        time.pass(301)
+        await fail()
+        #expect(api.logins.count == 2)
+        // The pause doubles.
+        time.pass(301)
+        await fail()
+        #expect(api.logins.count == 2)
+        _ = try folder.write("password", "another\n")
+        await fail()
+        #expect(api.logins.count == 3)
+    }
+
+    @Test("a server that refuses every session gets three logins a minute at most")
+    func refusedSessions() async throws {
+        let sessions = SharedCount(), time = TestTime()
+        let server = try ScriptedServer { request in
+            request.target.hasPrefix("/login")
+                ? .init(body: #"{"data":{"token":"token-number-\#(sessions.increment())"}}"#)
+                : .init(status: "401 Unauthorized")
+        }
+        let transport = transport(server, SessionLogin("/login", tokens: [Self.token]), time: time.source)
+        for _ in 0..<6 { #expect(try await send(transport, server) == 401) }
+        #expect(sessions.value == 4)
+        time.pass(61)
+        _ = try await send(transport, server)
+        #expect(sessions.value == 5)
+    }
+
+    @Test("removed cookies, booleans, pages and long bodies are no tokens; texts and whole fields are")
+    func answers() throws {
+        func session(
+            _ source: SessionLogin.TokenSource, _ body: String, _ fields: [TransportHeaders.Field] = [],
+            expires: String? = nil
+        ) throws -> SessionLogin.Session {
+            let login = SessionLogin("/login", tokens: [.init(source)], expires: expires)
+            let response = TransportResponse(status: 200, headers: TransportHeaders(fields), body: Array(body.utf8))
+            return try login.session(
+                from: response, shown: response, at: .init(), asked: Date(timeIntervalSince1970: 1_700_000_000)
+            ).get()
+        }
+        #expect(throws: OAuth2Refusal.self) {
+            try session(.cookie("S"), "", [.init("Set-Cookie", "S=deleted; Max-Age=0; Path=/")])
+        }
+        #expect(throws: OAuth2Refusal.self) { try session(.body(path: "token"), #"{"token":true}"#) }
+        #expect(throws: OAuth2Refusal.self) { try session(.body(path: "$"), "<p>Log in, please</p>") }
+        let large = #"{"token":""# + String(repeating: "a", count: 70_000) + #""}"#
+        #expect(throws: OAuth2Refusal.self) { try session(.body(path: "token"), large) }
+        #expect(try session(.body(path: "$"), "abc\n").tokens == [Secret("abc")])
+        let field = try session(.header("Authorization"), "", [.init("Authorization", "Bearer abc")])
+        #expect(field.tokens == [Secret("Bearer abc")])
+        for (lifetime, rest) in [("0.001", 10.0), ("100", 70.0)] {
+            let ends = try session(.body(path: "t"), #"{"t":"a","e":\#(lifetime)}"#, expires: "e").endsAt
+            #expect(ends == Date(timeIntervalSince1970: 1_700_000_000 + rest))
+        }
+        for lifetime in ["-1", "0", "1e-300", "\"nan\"", "null", "{}"] {
+            #expect(try session(.body(path: "t"), #"{"t":"a","e":\#(lifetime)}"#, expires: "e").endsAt == nil)
+        }
+        #expect(try session(.body(path: "t"), #"{"t":"a","e":1e300}"#, expires: "e").endsAt != nil)
+    }
+
+    @Test("a logout waits for the login in progress, and is not sent to another server without TLS")
+    func logoutOfOpening() async throws {
+        let sessions = OpenSessions(), inner = ScriptedTransport([.status(200), .status(200)])
+        let opening = sessions.begin(inner), refused = sessions.begin(inner)
+        refused.end(with: nil)
+        let logout = Task { await sessions.logOut() }
+        try await Task.sleep(for: .milliseconds(50))
+        #expect(inner.requests.isEmpty)
+        opening.end(with: TransportRequest(method: "DELETE", url: "https://api.example/s"))
+        await logout.value
+        #expect(inner.requests.map(\.method) == ["DELETE"])
+        // A login without an end does not hold the process.
+        _ = sessions.begin(inner)
+        await sessions.logOut(within: .milliseconds(10))
+        #expect(inner.requests.count == 1)
+        let login = SessionLogin(
+            "/login", tokens: [.init(.body(path: "t"))],
+            logout: .request(method: "POST", url: "http://other.example/logout"))
+        let response = TransportResponse(status: 200, body: Array(#"{"t":"a"}"#.utf8))
+        let address = SessionLogin.Address(base: "https://api.example")
+        #expect(try login.session(from: response, shown: response, at: address, asked: Date()).get().logout == nil)
     }
 
     @Test("a rule that demands other credentials logs in once, however many requests it applies to")

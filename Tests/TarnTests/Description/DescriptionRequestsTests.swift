@@ -349,6 +349,14 @@ struct DescriptionRequestsTests {
                 "3:40: api.auth.session.token: expected one place in the answer to the login"
             ),
             (
+                "auth: { session: { login: /l, token: [{ path: a }, { path: b }] } }",
+                "3:54: api.auth.session.token[1]: two keys have the same place"
+            ),
+            (
+                "auth: { session: { login: /l, token: { header: 'X: y' } } }",
+                "3:50: api.auth.session.token.header: invalid name of a header field"
+            ),
+            (
                 "auth: { jwt: { key: { env: K }, algorithm: RS257 } }",
                 "3:46: api.auth.jwt.algorithm: unknown algorithm"
             ),

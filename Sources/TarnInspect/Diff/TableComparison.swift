@@ -119,7 +119,7 @@ final class TableComparison {
         for (number, misplaced) in [filter.misplaced, others.misplaced].enumerated() where misplaced > 0 {
             let damage = StoreInspector.Damage(
                 place: found.name,
-                reason: "entries that are not in the order of the table's options, and were not compared: \(misplaced). "
+                reason: "entries that are not in the order of the table's options and were not compared: \(misplaced). "
                     + "A key is damaged, or the program has an order of its own", isOfPages: true)
             report(damage, number)
         }

@@ -51,7 +51,7 @@ extension Store {
     /// Returns the slots of a data file without a directory of its own.
     private static func readers(ofFile path: String) throws -> [StoreReaderSlot] {
         do throws(LMDBError) {
-            if let found = try Environment.readers(ofFile: path) { return slots(found.slots, last: found.lastTransaction) }
+            if let (used, last) = try Environment.readers(ofFile: path) { return slots(used, last: last) }
         } catch {
             throw StoreError.lmdb(error)
         }

@@ -113,9 +113,16 @@ enum LockFile {
     ///
     /// Each slot has a cache line behind the first two: transaction, process, thread (mdb.c,
     /// `MDB_rxbody`). The process must not have the environment open.
-    fileprivate static func readers(ofFile path: String) -> (slots: [ReaderSlot], lastTransaction: Int)? {
+    ///
+    /// - Throws: The system's error if the lock file cannot be opened.
+    fileprivate static func readers(
+        ofFile path: String
+    ) throws(LMDBError) -> (slots: [ReaderSlot], lastTransaction: Int)? {
         let descriptor = open(path + "-lock", O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else { return nil }
+        guard descriptor >= 0 else {
+            if errno == ENOENT { return nil }
+            throw LMDBError(code: errno, operation: "lock", path: path + "-lock")
+        }
         defer { close(descriptor) }
         var used: UInt32 = 0
         guard let last = lastTransaction(descriptor), pread(descriptor, &used, 4, lastTransactionOffset + 8) == 4 else {
@@ -136,6 +143,16 @@ enum LockFile {
         return (slots, last)
     }
 
+    /// Returns whether a file begins with a meta page.
+    fileprivate static func isData(_ path: String) -> Bool {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        var start: UInt32 = 0
+        // Behind the header of the page (mdb.c, `MDB_meta`).
+        return pread(descriptor, &start, 4, 16) == 4 && start == magic
+    }
+
     /// Takes the lock that liblmdb itself uses, on the first byte (mdb.c, `mdb_env_excl_lock`).
     private static func lock(_ descriptor: Int32, _ kind: Int32, _ operation: Int32) -> Bool {
         var range = flock()
@@ -149,9 +166,14 @@ enum LockFile {
 
 extension Environment {
     /// Returns the readers of a data file without a directory of its own; nil if it has no lock file.
-    package static func readers(ofFile path: String) -> (slots: [ReaderSlot], lastTransaction: Int)? {
-        LockFile.readers(ofFile: path)
+    package static func readers(
+        ofFile path: String
+    ) throws(LMDBError) -> (slots: [ReaderSlot], lastTransaction: Int)? {
+        try LockFile.readers(ofFile: path)
     }
+
+    /// Returns whether a file begins with a meta page of LMDB.
+    package static func isData(_ path: String) -> Bool { LockFile.isData(path) }
 
     /// Prepares the replacement of a directory's data file by one with the same content.
     ///

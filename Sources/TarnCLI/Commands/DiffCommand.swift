@@ -49,10 +49,12 @@ struct DiffCommand: InspectingCommand {
         let areForeign = [try inspector.isForeign, try other.isForeign]
         guard areForeign[0] == areForeign[1] else {
             let foreign = areForeign[0] ? first : second, store = areForeign[0] ? second : first
+            // A damaged file may be neither.
+            _ = try (areForeign[0] ? other : inspector).storedCatalog()
             throw Failure(
                 .usage,
-                "\(foreign) is an LMDB file of another program, and \(store) is none: `tarn inspect dump --mdb` writes "
-                    + "the tables of both")
+                "\(foreign) is an LMDB file of another program, and \(store) is a store of Tarn: "
+                    + "`tarn inspect dump --mdb` writes the tables of both")
         }
         let differences: StoreDifferences
         do {

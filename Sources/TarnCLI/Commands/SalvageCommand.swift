@@ -105,7 +105,6 @@ struct SalvageCommand: ParsableCommand {
         if report.records.contains(where: { $0.entity == lostAndFound }) {
             Output.line("\(lostAndFound) has the entries whose table is not known")
         }
-        // That both meta pages are unreadable is no loss by itself.
         guard report.lostCount > 0 || !report.missing.isEmpty else { return }
         let lost = countText(max(1, report.lostCount), "entry or page", plural: "entries or pages")
         throw Failure(.partly, "\(damaged): \(lost) could not be read; the others were copied")

@@ -44,7 +44,19 @@ package struct TableFollower {
     package init(_ inspector: StoreInspector, of tables: [String]) throws {
         (self.inspector, wanted) = (inspector, tables)
         file = TableFollower.heldFile(inspector)
-        (state, aloneBecause) = try inspector.open { (TableFollower.state($0), $0.aloneBecause) }
+        (state, aloneBecause) = try TableFollower.newest(inspector)
+    }
+
+    /// Reads the newest state. Without locks, commits may overtake a read, which is then repeated.
+    private static func newest(_ inspector: StoreInspector) throws -> (State, String?) {
+        for _ in 0..<10 {
+            do {
+                return try inspector.open { (TableFollower.state($0), $0.aloneBecause) }
+            } catch StoreMaintenanceError.changedMeanwhile {
+                continue
+            }
+        }
+        return try inspector.open { (TableFollower.state($0), $0.aloneBecause) }
     }
 
     private static func heldFile(_ inspector: StoreInspector) -> HeldFile? {
@@ -68,7 +80,7 @@ package struct TableFollower {
         let now = opened.flatMap { HeldFile(path: $0.path) }
         let isSame = if let now, let file { now.isSame(as: file) } else { false }
         if isSame, newest == state.transaction { return }
-        let (next, reason) = try inspector.open { (TableFollower.state($0), $0.aloneBecause) }
+        let (next, reason) = try TableFollower.newest(inspector)
         if !isSame || next.transaction < state.transaction { replaced() }
         let former = state
         (state, file, aloneBecause) = (next, now, reason)

@@ -119,8 +119,8 @@ final class TableComparison {
         for (number, misplaced) in [filter.misplaced, others.misplaced].enumerated() where misplaced > 0 {
             let damage = StoreInspector.Damage(
                 place: found.name,
-                reason: "\(misplaced) entries are not in the order of the table's options: their keys are damaged, or "
-                    + "the program has an order of its own. They were not compared", isOfPages: true)
+                reason: "entries that are not in the order of the table's options and were not compared: \(misplaced). "
+                    + "A key is damaged, or the program has an order of its own", isOfPages: true)
             report(damage, number)
         }
         counts = found

@@ -36,7 +36,13 @@ struct ForeignExport {
             try line("CREATE TABLE \(ExportCell.identifier(name)) (\"key\"\(types[0]), \"value\"\(types[1]));")
         }
         var rows = SQLRows(tables.map(\.name), line: line)
-        let result = try write({ try rows.add($1, $0) }, damaged)
+        var last = 0
+        let result = try write(
+            { number, cells in
+                if number != last { try rows.end(last) }
+                last = number
+                try rows.add(cells, number)
+            }, damaged)
         try rows.flush()
         var names = UniqueNames()
         for (_, name) in tables { _ = names.name(name) }

@@ -25,6 +25,12 @@ struct SQLRows {
         if waiting[number].utf8.count >= SQLRows.statementSize { try flush(number) }
     }
 
+    /// Writes the rows of a table that wait, and releases their memory: there may be many tables.
+    mutating func end(_ number: Int) throws {
+        try flush(number)
+        waiting[number] = ""
+    }
+
     /// Writes the rows that wait.
     mutating func flush() throws {
         for number in waiting.indices { try flush(number) }

@@ -33,26 +33,32 @@ extension StoreInspector {
         let unfinished = StoreInspector.unfinishedName(path), files = FileManager.default
         try files.createDirectory(atPath: unfinished, withIntermediateDirectories: false)
         defer { try? files.removeItem(atPath: unfinished) }
-        var handles: [String: FileHandle] = [:], buffers: [String: [UInt8]] = [:]
-        let result = try exportCSV(
-            text: { table, text in
-                if handles[table] == nil {
-                    let file = URL(fileURLWithPath: "\(unfinished)/\(StoreInspector.fileName(table)).csv")
-                    try Data().write(to: file)
-                    handles[table] = try FileHandle(forWritingTo: file)
-                }
-                buffers[table, default: []] += text.utf8
-                if buffers[table, default: []].count > 1 << 16 {
-                    let bytes = buffers.removeValue(forKey: table) ?? []
-                    try StoreInspector.naming(path) { try handles[table]?.write(contentsOf: bytes) }
-                }
-            }, isSpreadsheetSafe: isSpreadsheetSafe, damaged: damaged)
-        for (table, handle) in handles {
+        func file(_ table: String) -> URL {
+            URL(fileURLWithPath: "\(unfinished)/\(StoreInspector.fileName(table)).csv")
+        }
+        // No file stays open: there may be more tables than a process may have descriptors.
+        var buffers: [String: [UInt8]] = [:], created: Set<String> = [], waiting = 0
+        func flush(_ table: String) throws {
+            guard let bytes = buffers.removeValue(forKey: table) else { return }
+            waiting -= bytes.count
             try StoreInspector.naming(path) {
-                try handle.write(contentsOf: buffers[table] ?? [])
+                let handle = try FileHandle(forWritingTo: file(table))
+                try handle.seekToEnd()
+                try handle.write(contentsOf: bytes)
                 try handle.close()
             }
         }
+        let result = try exportCSV(
+            text: { table, text in
+                // Two cut names with one hash would share a file.
+                if created.insert(table).inserted { try Data().write(to: file(table), options: .withoutOverwriting) }
+                let count = text.utf8.count
+                buffers[table, default: []] += text.utf8
+                waiting += count
+                if buffers[table, default: []].count > 1 << 16 { try flush(table) }
+                if waiting > 1 << 24 { for table in Array(buffers.keys) { try flush(table) } }
+            }, isSpreadsheetSafe: isSpreadsheetSafe, damaged: damaged)
+        for table in Array(buffers.keys) { try flush(table) }
         try files.moveItem(atPath: unfinished, toPath: path)
         return result
     }

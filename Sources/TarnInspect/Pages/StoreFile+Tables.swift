@@ -45,12 +45,24 @@ extension StoreFile {
         guard !isStore, let record = snapshot.tables[table] else {
             return try forEach(in: table, asStored: asStored, body)
         }
-        return try scan(record, table, ordersBytes: false) { key, value, _ in try body(key, value) }
+        return try scan(record, table, ordersBytes: false) { key, value, flags in
+            guard flags & (PageLayout.tree | PageLayout.duplicates) == 0 else {
+                return findings.add(
+                    .tableRecord, table, "an entry has the flags \(flags), which no entry of its table can have")
+            }
+            try body(key, value)
+        }
     }
 
     /// Visits the entries of the table of tables: those of other programs, and those of tables.
-    func forEachMainEntry(_ body: (_ key: Bytes, _ value: Bytes, _ isTable: Bool) throws -> Void) rethrows {
+    ///
+    /// - Parameter lostValue: A closure that is called with each key whose value is unreadable.
+    func forEachMainEntry(
+        lostValue: ((_ key: Bytes, _ table: String) -> Void)? = nil,
+        _ body: (_ key: Bytes, _ value: Bytes, _ isTable: Bool) throws -> Void
+    ) rethrows {
         var scan = TreeScan(snapshot.file, lastPage: snapshot.meta.lastPage, Findings(limit: 0))
+        scan.lostValue = lostValue
         _ = try scan.scan(snapshot.meta.main, "the table of tables", ordersBytes: false) { key, value, flags in
             try body(key, value, flags & PageLayout.tree != 0)
         }

@@ -16,6 +16,10 @@ final class ForeignSalvage {
     private var copied = TableValues<Int>()
     /// The table that was begun in the new file; nil inside for the one without a name.
     private var begun: String??
+    /// The tables in the new file by their names there, which differ.
+    private var tablesByNewName: [[UInt8]: String] = [:]
+    /// The first overflow pages of values that were copied from lost pages.
+    private var copiedValues = PageMap()
     /// The last key, and whether its value was empty.
     private var lastKey: [UInt8] = [], lastIsEmpty = false
     /// The sizes of the first key and of the first value of each table of integers or fixed values.
@@ -48,8 +52,8 @@ final class ForeignSalvage {
     private func write() throws {
         let snapshot = file.snapshot, path = target.unfinished + "/data.mdb"
         let bytes = snapshot.file.pagesWithData.reduce(0) { $0 + ($1.upperBound - $1.lowerBound) }
-        // Entries in random order fill pages by half.
-        let (size, isTooLarge) = Int(clamping: bytes).multipliedReportingOverflow(by: 4 * snapshot.meta.pageSize)
+        // Entries in random order fill pages by half, and a commit changes many of them.
+        let (size, isTooLarge) = Int(clamping: bytes).multipliedReportingOverflow(by: 8 * snapshot.meta.pageSize)
         guard !isTooLarge, size < 1 << 46,
             var new = try storeErrors({ () throws(LMDBError) -> PackedFile? in
                 try PackedFile(
@@ -82,11 +86,17 @@ final class ForeignSalvage {
     private func count(_ table: String?) {
         let name = table ?? StoreInspector.mainTable, count = copied[name] ?? 0
         report.records.append((name, count))
-        guard let record = table.flatMap({ file.snapshot.tables[$0] }) else { return }
+        guard let record = file.tableRecord(table) else { return }
+        var declared = record.entries
+        if table == nil {
+            // Tables are entries, too. A record that was made without a meta page declares none.
+            let tables = UInt64(file.snapshot.names.count)
+            declared = declared > tables ? declared - tables : 0
+        }
         // A number for which the file has no room is damaged.
-        let isPossible = record.entries / UInt64(file.snapshot.meta.pageSize) <= file.snapshot.meta.lastPage
-        guard isPossible, record.entries > count else { return }
-        report.missing.append((name, Int(clamping: record.entries) - count, Int(clamping: record.entries)))
+        let isPossible = declared / UInt64(file.snapshot.meta.pageSize) <= file.snapshot.meta.lastPage
+        guard isPossible, declared > count else { return }
+        report.missing.append((name, Int(clamping: declared) - count, Int(clamping: declared)))
     }
 
     private func reportFindings() {
@@ -107,11 +117,15 @@ final class ForeignSalvage {
     // MARK: - Entries
 
     private func copyTables(_ new: inout PackedFile) throws {
-        file.scan.lostValue = { [unowned self] key, table in
-            let isInteger = file.snapshot.tables[table]?.hasIntegerKeys ?? false
+        file.scan.lostValue = { [unowned self] key, name in
+            // The table without a name has another one in a scan.
+            let record = file.snapshot.tables[name], table = record == nil ? StoreInspector.mainTable : name
+            let isInteger = (record ?? file.snapshot.meta.main).hasIntegerKeys
             report.lose("\(table) \(TableLines.text(key, isInteger: isInteger))", "its value is unreadable")
         }
         defer { file.scan.lostValue = nil }
+        // Its options first: they are the order in which liblmdb finds tables.
+        try begin(nil, &new)
         for table in try file.tables(named: nil) {
             // A table without entries is created as well.
             try begin(table, &new)
@@ -140,22 +154,32 @@ final class ForeignSalvage {
             try storeErrors { () throws(LMDBError) -> Void in try new.begin(nil, flags: flags) }
             return (begun, lastKey, lastIsEmpty) = (.some(nil), [], false)
         }
-        let name = ForeignSalvage.name(isFound ? Array(table.utf8) : file.snapshot.bytes(ofName: table))
+        let name = newName(of: table, isFound ? Array(table.utf8) : file.snapshot.bytes(ofName: table))
         do throws(LMDBError) {
             try new.begin(name, flags: flags)
         } catch {
             // An entry beside the tables has the name.
             try storeErrors { () throws(LMDBError) -> Void in
-                try new.begin(name + Array(" (table)".utf8), flags: flags)
+                try new.begin(name.prefix(490) + Array(" (table)".utf8), flags: flags)
             }
         }
         (begun, lastKey, lastIsEmpty) = (.some(table), [], false)
     }
 
-    /// Returns a name that a table can have: that of a damaged record may be any bytes.
-    private static func name(_ bytes: [UInt8]) -> [UInt8] {
-        let name = bytes.prefix(500).map { $0 == 0 ? UInt8(ascii: "_") : $0 }
-        return name.isEmpty ? Array("(no name)".utf8) : name
+    /// The most bytes of a key: `MDB_MAXKEYSIZE` of mdb.c.
+    private static let longestName = 511
+
+    /// Returns the name of a table in the new file, which no other table has there: that of a
+    /// damaged record may be any bytes.
+    private func newName(of table: String, _ bytes: [UInt8]) -> [UInt8] {
+        let plain = bytes.prefix(ForeignSalvage.longestName).map { $0 == 0 ? UInt8(ascii: "_") : $0 }
+        var name = plain.isEmpty ? Array("(no name)".utf8) : plain, number = 2
+        while let holder = tablesByNewName[name], !holder.utf8.elementsEqual(table.utf8) {
+            name = plain.prefix(490) + Array("_\(number)".utf8)
+            number += 1
+        }
+        tablesByNewName[name] = table
+        return name
     }
 
     /// Whether the new file can have tables: not beside several values for a key, or integers.
@@ -296,6 +320,8 @@ final class ForeignSalvage {
             if node.hasDuplicates {
                 try forEachValue(of: node, number) { try add(node.key, $0, to: table, page: number, &new) }
             } else if !node.hasTree {
+                // Older versions of a leaf have the same long values.
+                if let first = node.overflowPage, isCopied(first) { continue }
                 guard let value = file.snapshot.value(of: node) else {
                     let key = TableLines.text(node.key, isInteger: false)
                     report.lose("page \(number) \(key)", "its value is unreadable")
@@ -304,6 +330,14 @@ final class ForeignSalvage {
                 try value.withUnsafeBytes { try add(node.key, $0, to: table, page: number, &new) }
             }
         }
+    }
+
+    /// Returns whether a long value was copied, or is that of an entry in a tree; it is noted.
+    private func isCopied(_ first: UInt64) -> Bool {
+        guard first <= file.snapshot.meta.lastPage, file.snapshot.file.page(first) != nil else { return false }
+        guard file.scan.pages[first] == 0, copiedValues[first] == 0 else { return true }
+        copiedValues[first] = 1
+        return false
     }
 
     /// Visits the values of a key that has several.

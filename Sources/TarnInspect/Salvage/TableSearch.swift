@@ -63,6 +63,8 @@ struct TableSearch {
             else { continue }
             let name = Array(node.key), known = found[name]
             if let known, (known.isOld ? 0 : 1, known.record.entries) >= (isOld ? 0 : 1, record.entries) { continue }
+            // As many as a scan can tell apart; a damaged file may have any number of names.
+            guard known != nil || found.count < Int(UInt16.max) / 2 else { continue }
             found[name] = Candidate(record: record, isOld: isOld)
         }
     }

@@ -44,7 +44,7 @@ extension StoreFile {
     func forEachTableEntry(of table: String?, _ body: (TableEntry) throws -> Void) rethrows {
         guard let record = tableRecord(table) else { return }
         guard let table else {
-            return try forEachMainEntry { key, value, isTable in
+            return try forEachMainEntry(lostValue: scan.lostValue) { key, value, isTable in
                 if !isTable { try body(TableEntry(key, value, table: nil, record)) }
             }
         }

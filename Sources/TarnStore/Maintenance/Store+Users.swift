@@ -35,7 +35,7 @@ extension Store {
         if path == "data.mdb" { path = "." }
         if path.hasSuffix("/data.mdb") { path.removeLast("/data.mdb".count) }
         if stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG {
-            return Environment.readers(ofFile: path).map { slots($0.slots, last: $0.lastTransaction) } ?? []
+            return try readers(ofFile: path)
         }
         return try PinnedFile.withEnvironment(ofStoreAt: path, keepsDeadReaders: true) { environment in
             do throws(LMDBError) {
@@ -46,6 +46,19 @@ extension Store {
                 throw StoreError.lmdb(error)
             }
         }
+    }
+
+    /// Returns the slots of a data file without a directory of its own.
+    private static func readers(ofFile path: String) throws -> [StoreReaderSlot] {
+        do throws(LMDBError) {
+            if let (used, last) = try Environment.readers(ofFile: path) { return slots(used, last: last) }
+        } catch {
+            throw StoreError.lmdb(error)
+        }
+        guard Environment.isData(path) else {
+            throw StoreOpenError.notAStore(path: path, detail: "it is no data file of LMDB, or it is damaged")
+        }
+        return []
     }
 
     /// Returns the slots of other processes.

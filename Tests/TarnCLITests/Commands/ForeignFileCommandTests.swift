@@ -211,6 +211,9 @@ struct ForeignFileCommandTests {
             #expect(row["process"] as? Int == Int(reader.processIdentifier) && row["state"] as? String == "reading")
             #expect(row["transaction"] as? Int == 1 && row["behind"] as? Int == 0, "\(row)")
         }
+        try Data("no LMDB".utf8).write(to: URL(fileURLWithPath: folder("text")))
+        let text = try await tarn("inspect", "readers", folder("text"))
+        #expect(text.status != 0 && text.error.contains("no data file of LMDB"), "\(text)")
         let cleared = try await tarn("inspect", "readers", file, "--clear")
         #expect(cleared.status == (name == "a" ? 0 : 2), "\(cleared)")
         #expect(try await tarn("inspect", "readers", "--help").output.contains("--json"))

@@ -98,6 +98,18 @@ struct ForeignSalvageTests {
         #expect(report.missing.first?.count == 1)
     }
 
+    @Test("an unreadable value of the table without a name is named and counted, too")
+    func lostMainValue() throws {
+        try ForeignFile.make(at: folder("a"), "t.put(b'big', b'x' * 9000)")
+        var bytes = try ForeignFile.bytes(folder("a"))
+        for page in 2..<bytes.count / 4096 where bytes[page * 4096 + 10] == 4 { bytes[page * 4096 + 10] = 0x10 }
+        try ForeignFile.write(bytes, to: folder("a"))
+        let (report, _) = try salvage(folder("a"))
+        #expect(report.lost.contains { $0.description == "(main) big: its value is unreadable" }, "\(report.lost)")
+        #expect(counts(report)["(main)"] == 1)
+        #expect(report.missing.contains { $0.entity == "(main)" && $0.count == 1 && $0.of == 2 }, "\(report.missing)")
+    }
+
     @Test("a lost table of tables: tables that have not changed since an older one keep their names")
     func lostTableOfTables() throws {
         try ForeignFile.make(at: folder("a"), "n = env.open_db(b'names', txn=t); t.put(b'more', b'x', db=n)")

@@ -149,7 +149,7 @@ final class EndpointScan {
         let client = request.client, answers = AwaitedAnswers(client.store)
         var transport = client.transport(for: request.endpoint, retry: retry)
         if !options.isDryRun {
-            transport.onMonitor = { url, monitor in await answers.keep(monitor, for: url, now: client.now) }
+            transport.onMonitor = { await answers.keep($1, for: $0, now: client.now) }
         }
         self.answers = answers
         self.transport = transport

@@ -15,8 +15,8 @@ final class AwaitedAnswers: Sendable {
         var name: String
         /// The URL of the monitor of an earlier sync; nil for a new request.
         var monitor: String?
-        /// The time when that monitor was named.
-        var startedAt: Timestamp?
+        /// The time when the request was sent, or when the earlier sync has sent it.
+        var startedAt: Timestamp
         /// The last commit before the request was sent, which the result may be older than.
         var sequence: UInt64
         /// The revision of the outbox before the request was sent.
@@ -55,7 +55,7 @@ final class AwaitedAnswers: Sendable {
     ) throws -> Origin {
         let name = AwaitedAnswers.name(key)
         var origin = Origin(
-            name: name, sequence: try reader.access.settings.sequence, revision: try reader.outbox.revision)
+            name: name, startedAt: now, sequence: try reader.access.settings.sequence, revision: try reader.outbox.revision)
         if let checkpoint = try reader.checkpoint(name) {
             kept.withLock { _ = $0.insert(name) }
             let age = Double(now.elapsed(since: checkpoint.startedAt)) / 1e6
@@ -71,10 +71,10 @@ final class AwaitedAnswers: Sendable {
     }
 
     /// Keeps the monitor that the server has named in answer to a request.
-    func keep(_ monitor: String, for request: TransportRequest, now: Timestamp) async {
+    func keep(_ monitor: String, for request: TransportRequest) async {
         guard let origin = origins.withLock({ $0[Asked(request)] }) else { return }
         var checkpoint = Checkpoint(
-            state: .underWay, plan: "\(origin.revision)", nextURL: monitor, scan: 0, startedAt: now)
+            state: .underWay, plan: "\(origin.revision)", nextURL: monitor, scan: 0, startedAt: origin.startedAt)
         checkpoint.begunAfter = origin.sequence
         let noted = checkpoint
         do {

@@ -270,9 +270,9 @@ extension EndpointScan {
 
     /// Notes that a result of work that an earlier sync has begun is of the list at that time.
     private func note(_ origin: AwaitedAnswers.Origin, _ list: ListScan) {
-        guard let time = origin.startedAt else { return }
+        guard origin.monitor != nil else { return }
         var checkpoint = list.target.checkpoint
-        checkpoint.startedAt = min(checkpoint.startedAt, time)
+        checkpoint.startedAt = min(checkpoint.startedAt, origin.startedAt)
         checkpoint.begunAfter = checkpoint.begunAfter.map { min($0, origin.sequence) }
         list.target.checkpoint = checkpoint
         noteBeginning(of: checkpoint)

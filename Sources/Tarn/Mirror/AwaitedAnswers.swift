@@ -55,7 +55,8 @@ final class AwaitedAnswers: Sendable {
     ) throws -> Origin {
         let name = AwaitedAnswers.name(key)
         var origin = Origin(
-            name: name, startedAt: now, sequence: try reader.access.settings.sequence, revision: try reader.outbox.revision)
+            name: name, startedAt: now, sequence: try reader.access.settings.sequence,
+            revision: try reader.outbox.revision)
         if let checkpoint = try reader.checkpoint(name) {
             kept.withLock { _ = $0.insert(name) }
             let age = Double(now.elapsed(since: checkpoint.startedAt)) / 1e6

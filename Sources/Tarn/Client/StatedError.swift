@@ -23,8 +23,8 @@ package struct StatedError: Sendable, Hashable {
     /// The members of a record, and of no envelope.
     private static let namesOfRecords: Set = ["id", "_id", "uuid", "guid", "key", "name", "title"]
 
-    /// Returns the state of an answer that the server has not finished, in an object that leads to a
-    /// list without records: `{"status": "running", "rows": []}`. Nil if there is none.
+    /// Returns the state of an answer that the server has not finished, in an object that leads to
+    /// a list without records: `{"status": "running", "rows": []}`. Nil if there is none.
     ///
     /// - Parameter url: the URL of the request. A state in it is what was asked for.
     static func findUnfinished(

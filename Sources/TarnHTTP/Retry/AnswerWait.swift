@@ -5,7 +5,8 @@ import Foundation
 /// The rule by which a request is repeated until the server has its answer.
 ///
 /// Four forms are known without a declaration:
-/// 1. 202 with `Retry-After`, or without content: the same request again, as at GitHub's statistics.
+/// 1. 202 with `Retry-After`, or without content: the same request again, as for GitHub's
+///   statistics.
 /// 2. 202 with the URL of a status monitor in `Operation-Location`, `Azure-AsyncOperation`,
 ///   `Location` or `Content-Location` (RFC 9110 §15.3.3): the monitor is asked, also by FHIR's bulk
 ///   export and OData.
@@ -98,8 +99,8 @@ package struct AnswerWait: Sendable, Hashable {
     /// Decides about a successful response.
     ///
     /// - Parameters:
-    ///   - mayRepeat: whether the request may be sent again: its method, or the description, permits
-    ///     it. A monitor is always asked with GET.
+    ///   - mayRepeat: whether the request may be sent again: its method, or the description,
+    ///     permits it. A monitor is always asked with GET.
     ///   - attempts: the maximum number of requests if neither the server nor the description names
     ///     a time.
     package func step(

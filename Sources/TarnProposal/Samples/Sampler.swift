@@ -129,7 +129,7 @@ package struct Sampler: Sendable {
         return page
     }
 
-    /// Returns the document of a response, and whether only its text shows that it is lines of JSON.
+    /// Returns the document of a response, and whether only its text shows that it has lines.
     private static func document(of response: TransportResponse, _ url: String) -> ([UInt8], hasLines: Bool) {
         guard BodyForm.looksLikeLines(response.body),
             let lines = try? response.document(as: .lines, of: TransportRequest(url: url))

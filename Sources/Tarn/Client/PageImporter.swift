@@ -146,10 +146,12 @@ struct PageImporter {
         // A list must not end because the server has failed, and says so with status 200.
         let endpoint = request.endpoint, parts = endpoint.envelope.map(\.path)
         let lists = parts.isEmpty ? [endpoint.records] : parts
-        guard
-            let error = StatedError.find(in: response.body, around: lists, endpoint.more)
-                ?? StatedError.findUnfinished(in: response.body, around: lists, endpoint.more, url: page.url)
-        else { return }
+        var error = StatedError.find(in: response.body, around: lists, endpoint.more)
+        // Beside the list of a record, the state may be that of the record.
+        if error == nil, request.parent == nil {
+            error = StatedError.findUnfinished(in: response.body, around: lists, endpoint.more, url: page.url)
+        }
+        guard let error else { return }
         throw stated(error, response, page, lists: "no records")
     }
 

@@ -20,8 +20,11 @@ package struct StatedError: Sendable, Hashable {
         json(body).flatMap { find(in: $0, around: lists, rule) }
     }
 
-    /// Returns the state of an answer that the server has not finished, in an object that leads to a
-    /// list without records: `{"status": "running", "rows": []}`. Nil if there is none.
+    /// The members of a record, and of no envelope.
+    private static let namesOfRecords: Set = ["id", "_id", "uuid", "guid", "key", "name", "title"]
+
+    /// Returns the state of an answer that the server has not finished, in an object that leads to
+    /// a list without records: `{"status": "running", "rows": []}`. Nil if there is none.
     ///
     /// - Parameter url: the URL of the request. A state in it is what was asked for.
     static func findUnfinished(
@@ -30,6 +33,8 @@ package struct StatedError: Sendable, Hashable {
         guard rule != .ignore, let json = json(body) else { return nil }
         return lists.lazy.compactMap { list in
             find(in: json, along: list.keys) { members, keys in
+                // A record, such as a pipeline or a server, has a state of its own.
+                guard !members.contains(where: { namesOfRecords.contains($0.key.lowercased()) }) else { return nil }
                 for member in members {
                     guard AnswerWait.stateNames.contains(member.key.lowercased()),
                         case .string(let word) = member.value,

@@ -9,9 +9,31 @@ import TarnStore
 /// A monitor has a checkpoint of its own from the moment when the server names it until its answer
 /// arrives: after a kill, the next sync asks it instead of beginning the work anew.
 final class AwaitedAnswers: Sendable {
+    /// What a request was before its answer.
+    struct Origin: Sendable {
+        /// The name of the monitor's checkpoint.
+        var name: String
+        /// The URL of the monitor of an earlier sync; nil for a new request.
+        var monitor: String?
+        /// The time when the request was sent, or when the earlier sync has sent it.
+        var startedAt: Timestamp
+        /// The last commit before the request was sent, which the result may be older than.
+        var sequence: UInt64
+        /// The revision of the outbox before the request was sent.
+        var revision: UInt64
+    }
+
+    /// The identity of a request of one endpoint.
+    private struct Asked: Hashable {
+        var url: String
+        var body: [UInt8]?
+
+        init(_ request: TransportRequest) { (url, body) = (request.url, request.body) }
+    }
+
     private let store: Store
-    /// The names of the checkpoints, by the URLs of the requests that are under way.
-    private let names = Guarded<[String: String]>([:])
+    /// The requests that are under way.
+    private let origins = Guarded<[Asked: Origin]>([:])
     /// The names of the checkpoints that the store has.
     private let kept = Guarded<Set<String>>([])
 
@@ -27,34 +49,51 @@ final class AwaitedAnswers: Sendable {
                 [key.method, key.url, key.endpoint, key.authScope, key.variant].joined(separator: "\n"))
     }
 
-    /// Returns the monitor of an earlier sync for a request that is about to be sent; nil if there
-    /// is none.
-    func monitor(of key: RequestKey, url: String, _ reader: StoreReader, now: Timestamp) throws -> String? {
+    /// Notes a request that is about to be sent, with the monitor of an earlier sync if it has one.
+    func begin(
+        _ request: TransportRequest, _ key: RequestKey, _ reader: StoreReader, now: Timestamp
+    ) throws -> Origin {
         let name = AwaitedAnswers.name(key)
-        names.withLock { $0[url] = name }
-        guard let checkpoint = try reader.checkpoint(name) else { return nil }
-        kept.withLock { _ = $0.insert(name) }
-        let age = Double(now.microseconds - checkpoint.startedAt.microseconds) / 1e6
-        return age >= 0 && age < AwaitedAnswers.longest ? checkpoint.nextURL : nil
+        var origin = Origin(
+            name: name, startedAt: now, sequence: try reader.access.settings.sequence,
+            revision: try reader.outbox.revision)
+        if let checkpoint = try reader.checkpoint(name) {
+            kept.withLock { _ = $0.insert(name) }
+            let age = Double(now.elapsed(since: checkpoint.startedAt)) / 1e6
+            let revision = UInt64(checkpoint.plan), sequence = checkpoint.begunAfter
+            if let revision, let sequence, age >= 0, age < AwaitedAnswers.longest {
+                (origin.monitor, origin.startedAt) = (checkpoint.nextURL, checkpoint.startedAt)
+                (origin.sequence, origin.revision) = (min(origin.sequence, sequence), min(origin.revision, revision))
+            }
+        }
+        let noted = origin
+        origins.withLock { $0[Asked(request)] = noted }
+        return origin
     }
 
     /// Keeps the monitor that the server has named in answer to a request.
-    func keep(_ monitor: String, for url: String, now: Timestamp) async {
-        guard let name = names.withLock({ $0[url] }) else { return }
-        let checkpoint = Checkpoint(state: .underWay, plan: "", nextURL: monitor, scan: 0, startedAt: now)
+    func keep(_ monitor: String, for request: TransportRequest) async {
+        guard let origin = origins.withLock({ $0[Asked(request)] }) else { return }
+        var checkpoint = Checkpoint(
+            state: .underWay, plan: "\(origin.revision)", nextURL: monitor, scan: 0, startedAt: origin.startedAt)
+        checkpoint.begunAfter = origin.sequence
+        let noted = checkpoint
         do {
-            try await store.write(alone: true) { try $0.setCheckpoint(name, checkpoint) }
-            kept.withLock { _ = $0.insert(name) }
+            try await store.write(alone: true) { try $0.setCheckpoint(origin.name, noted) }
+            kept.withLock { _ = $0.insert(origin.name) }
         } catch {
             // Without it, the next sync begins the work anew.
         }
     }
 
     /// Removes the monitor of a request whose answer has arrived.
-    func forget(_ key: RequestKey, url: String) async throws {
-        names.withLock { $0[url] = nil }
-        let name = AwaitedAnswers.name(key)
-        guard kept.withLock({ $0.remove(name) }) != nil else { return }
-        try await store.write(alone: true) { try $0.removeCheckpoint(name) }
+    ///
+    /// - Returns: what the request was; nil if it is unknown.
+    func forget(_ request: TransportRequest) async throws -> Origin? {
+        guard let origin = origins.withLock({ $0.removeValue(forKey: Asked(request)) }) else { return nil }
+        if kept.withLock({ $0.remove(origin.name) }) != nil {
+            try await store.write(alone: true) { try $0.removeCheckpoint(origin.name) }
+        }
+        return origin
     }
 }

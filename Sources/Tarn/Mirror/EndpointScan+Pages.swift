@@ -197,18 +197,16 @@ extension EndpointScan {
         let isConditional =
             endpoint.method == "GET" && !options.refetches && !isUnconditional && !overtakenRequests.contains(key)
         var message = request.message(for: page)
-        let url = message.url, now = client.now
-        let (stored, revision, sequence, monitor) = try client.store.read { reader in
+        let asked = message, now = client.now
+        let (stored, origin) = try client.store.read { reader in
             let stored = try isConditional ? reader.response(to: key) : nil
-            let sequence = try reader.access.settings.sequence
-            let monitor = try answers.monitor(of: key, url: url, reader, now: now)
-            return (stored.flatMap { isVoid($0) ? nil : $0 }, try reader.outbox.revision, sequence, monitor)
+            return (stored.flatMap { isVoid($0) ? nil : $0 }, try answers.begin(asked, key, reader, now: now))
         }
-        message.monitor = monitor
+        message.monitor = origin.monitor
         progress(snapshot(requesting: Redaction.shown(message.url)))
         return PageFetch(
-            page, message, client, key: key, revalidating: stored, outboxRevision: revision,
-            requestedAfter: sequence, over: transport, arrivals: arrivals)
+            page, message, client, key: key, revalidating: stored, outboxRevision: origin.revision,
+            requestedAfter: origin.sequence, over: transport, arrivals: arrivals)
     }
 
     /// Prefetches the next page while the current one is committed.
@@ -228,7 +226,7 @@ extension EndpointScan {
     func take(_ fetch: PageFetch, _ list: ListScan) async throws -> Bool {
         shownURL = fetch.shownURL
         let response = try await fetch.answer()
-        if !options.isDryRun { try await answers.forget(fetch.key, url: fetch.message.url) }
+        if !options.isDryRun, let origin = try await answers.forget(fetch.message) { note(origin, list) }
         var page: Batch.Page
         switch try decision(about: response, list) {
         case .again: return true
@@ -242,7 +240,7 @@ extension EndpointScan {
             try noteIgnored(list, status: response.status)
             return false
         case .last:
-            try complete(list, isCutOff: false, doubt: list.pages.doubtBehindTotal)
+            try complete(list, isCutOff: false, doubt: list.pages.doubtBehindTotal ?? list.doubt)
             return false
         case .stopped: return try await stop(list, refusedBy: response)
         case .notModified:
@@ -264,8 +262,7 @@ extension EndpointScan {
                 return false
             }
             page = try imported(response, fetch, list, isEmpty: isEmpty)
-            let isOpen = response.hasUnknownEnd && endpoint.format.isLines(response.headers)
-            list.doubt = isOpen && endpoint.more != .ignore ? .openEnd : nil
+            if endpoint.hasOpenEnd(response) { list.doubt = .openEnd }
         }
         try noteNew(fetch, list)
         page.entry.listing.scan = list.target.checkpoint.scan
@@ -276,6 +273,16 @@ extension EndpointScan {
         page.members = mayListOlder(list.target.request) ? nil : list.target.members
         page.base = try list.target.request.base()
         return try advance(past: page, list)
+    }
+
+    /// Notes that a result of work that an earlier sync has begun is of the list at that time.
+    private func note(_ origin: AwaitedAnswers.Origin, _ list: ListScan) {
+        guard origin.monitor != nil else { return }
+        var checkpoint = list.target.checkpoint
+        checkpoint.startedAt = min(checkpoint.startedAt, origin.startedAt)
+        checkpoint.begunAfter = checkpoint.begunAfter.map { min($0, origin.sequence) }
+        list.target.checkpoint = checkpoint
+        noteBeginning(of: checkpoint)
     }
 
     /// Adds a page to the batch, and finds the next one.
@@ -409,6 +416,8 @@ extension EndpointScan {
             entry.validation.removeValidators()
             entry.validation.isInvalidated = true
         }
+        // Nor would it have the page's doubt.
+        if endpoint.hasOpenEnd(response) { entry.validation.removeValidators() }
         // Endpoints of a description that differ in header fields follow one another in each sync.
         if endpoint.isTypedRequest { entry.valueVariant = endpoint.valueVariant(requestHooks) }
         return Batch.Page(

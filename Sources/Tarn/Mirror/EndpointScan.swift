@@ -147,10 +147,10 @@ final class EndpointScan {
         report = SyncReport.Endpoint(name: request.endpoint.name)
         report.api = request.client.apiName
         unit = waits ? .pages(1) : options.commitUnit ?? request.endpoint.commitUnit
-        let client = request.client, answers = AwaitedAnswers(client.store)
-        var transport = client.transport(for: request.endpoint, retry: retry)
+        let answers = AwaitedAnswers(request.client.store)
+        var transport = request.client.transport(for: request.endpoint, retry: retry)
         if !options.isDryRun {
-            transport.onMonitor = { url, monitor in await answers.keep(monitor, for: url, now: client.now) }
+            transport.onMonitor = { request, monitor in await answers.keep(monitor, for: request) }
         }
         self.answers = answers
         self.transport = transport

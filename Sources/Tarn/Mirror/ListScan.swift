@@ -58,3 +58,10 @@ final class ListScan {
         ahead?.cancel()
     }
 }
+
+extension Endpoint {
+    /// Whether the lines of a response may have been cut off between two of them.
+    func hasOpenEnd(_ response: TransportResponse) -> Bool {
+        response.hasUnknownEnd && more != .ignore && format.isLines(response.headers)
+    }
+}

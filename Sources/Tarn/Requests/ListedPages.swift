@@ -46,6 +46,7 @@ struct ListedPages: Sendable {
         if page.isCutOff {
             refusal = refusal ?? "the list ended at a limit or a rule of its request: later records are unknown"
         }
+        if page.hasOpenEnd { refusal = refusal ?? EndDoubt.openEnd.finding }
         if page.skipped > 0 { refusal = refusal ?? "unreadable records in the list: the missing records are unknown" }
     }
 }
@@ -57,6 +58,8 @@ struct PageListing: Sendable {
     var skipped = 0
     /// Whether the list ends here because of a limit.
     var isCutOff = false
+    /// Whether only the end of the connection shows the end of the page's lines.
+    var hasOpenEnd = false
     /// The reason why the list may go on behind its end; nil if the responses do not show one.
     var doubt: EndDoubt?
 

@@ -57,6 +57,7 @@ extension RecordClient {
         var page = ResponsePage(transfer, records, request)
         page.previous = previous
         page.listing.doubt = pages.doubt
+        page.listing.hasOpenEnd = request.endpoint.hasOpenEnd(response)
         page.listing.isCutOff = pages.isCutOff || pages.doubt != nil || ending.map { $0 != .last } ?? false
         if request.options.transfer.keepsBody { page.body = isEmpty ? [] : response.body }
         if hasNext { page.next = .init(place: .sequence(pages)) }

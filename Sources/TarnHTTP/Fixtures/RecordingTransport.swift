@@ -10,7 +10,8 @@ import Locking
 /// omitted, and cookies are not written. The given secrets are removed from fields and bodies.
 /// Preconditions are not sent: a recording has the complete response. A request that was already
 /// recorded, also by another run into the same directory, is sent but not written again. A
-/// transient failure, such as a 503, is an exception: the response to a retry replaces it.
+/// transient failure, such as a 503, is an exception: the response to a retry replaces it. So is
+/// the 202 of a request that reads: the answer comes later.
 public final class RecordingTransport: Transport, Sendable {
     private let inner: any Transport
     private let directory: String
@@ -59,13 +60,19 @@ public final class RecordingTransport: Transport, Sendable {
                 let first = RecordingTransport.line(recording.method, recording.target, recording.bodyDigest)
                 // A file with another name is not replaced: the request would have two recordings.
                 let isOwn = recording.file.hasSuffix("/" + RecordingTransport.name(first) + ".http")
-                if isOwn, RetryPolicy.isPassing(.answer(status: recording.status, headers: recording.headers)) {
+                if isOwn, RecordingTransport.isInterim(recording.method, recording.status, recording.headers) {
                     continue
                 }
                 known.insert(first)
             }
         }
         written = Guarded(known)
+    }
+
+    /// Whether a later response to the same request takes the place of a response.
+    private static func isInterim(_ method: String, _ status: Int, _ headers: TransportHeaders) -> Bool {
+        status == 202 && RetryPolicy.safe.contains(method)
+            || RetryPolicy.isPassing(.answer(status: status, headers: headers))
     }
 
     /// Returns the first line of a recording, which identifies the request.
@@ -89,7 +96,7 @@ public final class RecordingTransport: Transport, Sendable {
         let response = try await inner.send(whole)
         guard let url = try? HTTPURL(request.url) else { return response }
         let first = RecordingTransport.line(request.method, target(of: url), request.body.map(BodyDigest.text))
-        let isPassing = RetryPolicy.isPassing(.answer(status: response.status, headers: response.headers))
+        let isInterim = RecordingTransport.isInterim(request.method, response.status, response.headers)
         if written.withLock({ $0.contains(first) }) { return response }
         await beforeWriting?(response)
         let text = recording(first, response)
@@ -97,7 +104,7 @@ public final class RecordingTransport: Transport, Sendable {
         do {
             // Equal requests may be under way: a transient failure does not replace an answer.
             try written.withLock { written in
-                guard isPassing ? !written.contains(first) : written.insert(first).inserted else { return }
+                guard isInterim ? !written.contains(first) : written.insert(first).inserted else { return }
                 // Another process may have recorded it since this one has begun.
                 guard !RecordingTransport.hasAnswer(path) else { return }
                 // A recording that cannot be parsed is not written.
@@ -117,7 +124,7 @@ public final class RecordingTransport: Transport, Sendable {
         guard let data = FileManager.default.contents(atPath: path),
             let known = try? Recording(parsing: Array(data), file: path)
         else { return false }
-        return !RetryPolicy.isPassing(.answer(status: known.status, headers: known.headers))
+        return !isInterim(known.method, known.status, known.headers)
     }
 
     /// Returns the target without secrets.

@@ -14,8 +14,8 @@ public struct TransportRequest: Sendable, Hashable {
     package var responseLimits: ResponseLimits?
     /// Whether the request only reads, whatever its method: it may be sent twice.
     package var isRead = false
-    /// The URL of the status monitor of an interrupted wait for the answer: it is asked instead. Nil
-    /// for a new request.
+    /// The URL of the status monitor of an interrupted wait for the answer: it is asked instead.
+    /// Nil for a new request.
     package var monitor: String?
     /// Whether a 303 is returned instead of being followed: the server has carried out the request,
     /// and only the resource that it names may be requested again.

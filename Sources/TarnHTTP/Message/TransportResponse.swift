@@ -11,6 +11,8 @@ public struct TransportResponse: Sendable, Hashable {
     /// Whether nothing but the end of the connection shows the end of the body, and nothing shows
     /// that the server has ended it.
     package var hasUnknownEnd = false
+    /// Whether the request was answered later, at ``redirectedTo``, and its URL began the work.
+    package var cameLater = false
     /// Whether the server has carried out the request, and this is what it leads to (303).
     var isBehindEffect = false
     /// The body without secrets, of a success that repeats one; see ``shownBody``.

@@ -164,8 +164,8 @@ package struct RateLimit: Sendable, Hashable, Codable {
 
     /// Parses a reset time.
     ///
-    /// Servers send seconds from now, seconds or milliseconds since 1970, a length such as `6m0s`, or
-    /// a date. The magnitude of a number distinguishes its unit. The result is by this clock.
+    /// Servers send seconds from now, seconds or milliseconds since 1970, a length such as `6m0s`,
+    /// or a date. The magnitude of a number distinguishes its unit. The result is by this clock.
     static func reset(_ text: String, _ headers: TransportHeaders, now: Date) -> Date? {
         let date: Date?
         if let number = Double(text), number >= 0, number.isFinite {

@@ -69,8 +69,8 @@ enum StatedWait {
         return Double(number).flatMap { $0 >= 0 && $0.isFinite ? $0 : nil }
     }
 
-    /// The time until a bucket of points has as many as the query has cost, as in Shopify's GraphQL:
-    /// `{"extensions": {"cost": {"requestedQueryCost": 92, "throttleStatus": {…}}}}`.
+    /// The time until a bucket of points has as many as the query has cost, as in Shopify's
+    /// GraphQL: `{"extensions": {"cost": {"requestedQueryCost": 92, "throttleStatus": {…}}}}`.
     ///
     /// - Returns: nil if the next query may be sent at once.
     private static func restoring(_ root: JSONRoot) -> Double? {

@@ -5,7 +5,8 @@ import Foundation
 /// The rule by which a request is repeated until the server has its answer.
 ///
 /// Four forms are known without a declaration:
-/// 1. 202 with `Retry-After`, or without content: the same request again, as at GitHub's statistics.
+/// 1. 202 with `Retry-After`, or without content: the same request again, as for GitHub's
+///   statistics.
 /// 2. 202 with the URL of a status monitor in `Operation-Location`, `Azure-AsyncOperation`,
 ///   `Location` or `Content-Location` (RFC 9110 §15.3.3): the monitor is asked, also by FHIR's bulk
 ///   export and OData.
@@ -52,6 +53,9 @@ package struct AnswerWait: Sendable, Hashable {
         "uploadcomplete", "open", "working", "inqueue", "validating", "provisioning", "updating",
     ]
 
+    /// The words of ``words`` that a result may have as a state of its own, such as an issue.
+    private static let wordsOfRecords: Set<String> = ["new", "open"]
+
     /// The words of ``words`` that no list has as a state of itself.
     private static let surelyUnfinished: Set<String> = [
         "running", "pending", "queued", "enqueued", "inprogress", "processing", "notstarted", "inqueue",
@@ -95,8 +99,8 @@ package struct AnswerWait: Sendable, Hashable {
     /// Decides about a successful response.
     ///
     /// - Parameters:
-    ///   - mayRepeat: whether the request may be sent again: its method, or the description, permits
-    ///     it. A monitor is always asked with GET.
+    ///   - mayRepeat: whether the request may be sent again: its method, or the description,
+    ///     permits it. A monitor is always asked with GET.
     ///   - attempts: the maximum number of requests if neither the server nor the description names
     ///     a time.
     package func step(
@@ -104,7 +108,7 @@ package struct AnswerWait: Sendable, Hashable {
     ) -> Step {
         guard (200..<300).contains(response.status), !progress.isAtResult else { return .done }
         let body = response.body.count <= AnswerWait.largestBody ? response.body[...] : []
-        let isEmpty = AnswerWait.isWithoutContent(body), asked = response.headers["Retry-After"] != nil
+        let isEmpty = AnswerWait.isWithoutContent(response.body[...]), asked = response.headers["Retry-After"] != nil
         let mayHaveState = !state.isEmpty || !monitor.isEmpty || progress.monitor != nil || response.status == 202
         let json = mayHaveState && !isEmpty ? JSONBody(parsing: body) : nil
         var named: String?
@@ -130,18 +134,17 @@ package struct AnswerWait: Sendable, Hashable {
         let started = progress.startedAt ?? now
         progress.startedAt = started
         let bound = longest ?? AnswerWait.hinted
-        let delay = delay(response, progress.count, now: now), left = bound.inSeconds - now.timeIntervalSince(started)
+        let left = bound.inSeconds - now.timeIntervalSince(started)
         guard left > 0 else { return .tooLong }
-        return .again(after: .seconds(clamping: min(delay, left)), at: named)
-    }
-
-    /// The delay before the next request: what the server names, or 1, 2, 4 … 30 seconds.
-    private func delay(_ response: TransportResponse, _ count: Int, now: Date) -> Double {
         if let asked = RateLimit.wait(status: response.status, response.headers, now: now)?.inSeconds {
+            // A request before the time that the server names would be in vain.
+            guard asked <= left + 1 else { return .tooLong }
             // Some servers name 0 seconds.
-            return max(asked, min(1, 0.1 * Double(count)))
+            let least = min(1, 0.1 * Double(progress.count))
+            return .again(after: .seconds(clamping: min(max(asked, least), left)), at: named)
         }
-        return interval?.inSeconds ?? min(30, exp2(Double(min(count, 6) - 1)))
+        let delay = interval?.inSeconds ?? min(30, exp2(Double(min(progress.count, 6) - 1)))
+        return .again(after: .seconds(clamping: min(delay, left)), at: named)
     }
 
     /// Whether the state of a body is one of an unfinished answer.
@@ -157,7 +160,8 @@ package struct AnswerWait: Sendable, Hashable {
             guard AnswerWait.stateNames.contains(member.key.lowercased()), case .string(let text) = member.value else {
                 return false
             }
-            return AnswerWait.words.contains(AnswerWait.plain(text))
+            let word = AnswerWait.plain(text)
+            return AnswerWait.words.contains(word) && !AnswerWait.wordsOfRecords.contains(word)
         }
     }
 

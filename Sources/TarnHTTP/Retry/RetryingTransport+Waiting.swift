@@ -42,8 +42,40 @@ extension RetryingTransport {
     /// The first request of a wait: of the answer itself, or of the monitor of an interrupted wait.
     func begun(_ request: TransportRequest, _ progress: inout AnswerWait.Progress) -> TransportRequest {
         guard let monitor = request.monitor, waits(for: request) else { return request }
-        (progress.monitor, progress.isResumed) = (monitor, true)
-        return asking(monitor, for: request)
+        // The description may permit other servers than in the earlier run.
+        guard let url = try? permitted(monitor, from: request.url, request) else {
+            var anew = request
+            anew.monitor = nil
+            return anew
+        }
+        (progress.monitor, progress.isResumed) = (url, true)
+        return asking(url, for: request)
+    }
+
+    /// The rule for a response: the refusal of a monitor is none of the list, and must not end it.
+    func rule(for response: TransportResponse, _ progress: AnswerWait.Progress) -> ResponseRule? {
+        guard let rule = rules.first(for: response) else { return nil }
+        guard progress.monitor != nil, !(200..<300).contains(response.status) else { return rule }
+        return switch rule.action {
+        case .retry, .refreshToken: rule
+        case .fail where !progress.isResumed: rule
+        case .fail, .ignore, .empty, .stop: nil
+        }
+    }
+
+    /// The failure of a wait whose monitor refuses; nil if the response may be that of the request.
+    ///
+    /// A status such as 404 may end a list.
+    private func failure(
+        _ response: TransportResponse, _ request: TransportRequest, _ progress: AnswerWait.Progress
+    ) -> TransportError? {
+        guard progress.monitor != nil, (300..<500).contains(response.status), ![401, 403].contains(response.status),
+            !RetryPolicy.isPassing(.answer(status: response.status, headers: response.headers))
+        else { return nil }
+        let said = String(decoding: response.shownBody.prefix(200), as: UTF8.self).singleLine
+        return TransportError(
+            .protocol, method: request.method, url: request.url,
+            detail: "the status monitor of the answer says \(response.status)" + (said.isEmpty ? "" : ": \(said)"))
     }
 
     /// Waits if the answer to a request is not finished, and returns the next request.
@@ -65,6 +97,7 @@ extension RetryingTransport {
             anew.monitor = nil
             return anew
         }
+        if let failure = failure(response, request, progress) { throw failure }
         progress.isResumed = false
         let isAtMonitor = progress.monitor != nil
         let step = answerWait.step(
@@ -91,7 +124,8 @@ extension RetryingTransport {
             if let reference {
                 let url = try permitted(reference, from: response.redirectedTo ?? request.url, request)
                 next = asking(url, for: asked)
-                if !progress.isAtResult { await onMonitor?(asked.url, url) }
+                // Many servers name the monitor in each of its answers.
+                if !progress.isAtResult, url != request.url { await onMonitor?(asked, url) }
             }
             next.isRetry = false
             if delay > .zero { try await pause(delay, before: next, because: response, progress) }
@@ -107,6 +141,7 @@ extension RetryingTransport {
     ) -> TransportResponse {
         guard request.url != asked.url else { return response }
         var response = response
+        response.cameLater = true
         response.redirectedTo = response.redirectedTo ?? request.url
         response.headers["ETag"] = nil
         response.headers["Last-Modified"] = nil

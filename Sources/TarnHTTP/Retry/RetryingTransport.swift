@@ -38,7 +38,7 @@ package struct RetryingTransport: Transport {
 
     private let parts: Parts
     var policy: RetryPolicy { parts.policy }
-    private var rules: [ResponseRule] { parts.rules }
+    var rules: [ResponseRule] { parts.rules }
     var time: TimeSource { parts.time }
     /// The function that is called before the delay of every retry.
     package var onWait: (@Sendable (RequestWait) -> Void)?
@@ -53,9 +53,9 @@ package struct RetryingTransport: Transport {
     ///
     /// - Throws: `PaginationError` if the URL leads to another server.
     package var permit: (@Sendable (_ reference: String, _ url: String) throws(PaginationError) -> String)?
-    /// The function that is called with the URL of a request, and with that of the status monitor
-    /// that has its answer later.
-    package var onMonitor: (@Sendable (_ url: String, _ monitor: String) async -> Void)?
+    /// The function that is called with a request, and with the URL of the status monitor that has
+    /// its answer later.
+    package var onMonitor: (@Sendable (_ request: TransportRequest, _ monitor: String) async -> Void)?
 
     /// Creates a transport.
     ///
@@ -136,7 +136,7 @@ package struct RetryingTransport: Transport {
                 } else {
                     response = try read(await parts.inner.send(request), request)
                 }
-                let rule = rules.first(for: response)
+                let rule = rule(for: response, waited)
                 if rule == nil,
                     !RetryPolicy.isPassing(.answer(status: response.status, headers: response.headers))
                 {

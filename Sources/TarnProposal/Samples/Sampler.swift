@@ -119,7 +119,9 @@ package struct Sampler: Sendable {
         if let target = response.redirectedTo, !Sampler.isSameServer(target, url) { throw .redirected(url, to: target) }
         let (body, hasLines) = Sampler.document(of: response, url)
         let json = try Sampler.parse(body, name: Redaction.url(url))
-        var found = Sample.Page(url: response.redirectedTo ?? url, headers: response.headers, body: body, json: json)
+        // A result, or its monitor, has another URL each time.
+        let answered = response.cameLater ? url : response.redirectedTo ?? url
+        var found = Sample.Page(url: answered, headers: response.headers, body: body, json: json)
         found.hasLines = hasLines
         let page = ColumnSearch.page(found, like: first)
         let lists = first.isEmpty ? page.lists : ListFinder.lists(in: page.json, like: first)
@@ -127,7 +129,7 @@ package struct Sampler: Sendable {
         return page
     }
 
-    /// Returns the document of a response, and whether only its text shows that it is lines of JSON.
+    /// Returns the document of a response, and whether only its text shows that it has lines.
     private static func document(of response: TransportResponse, _ url: String) -> ([UInt8], hasLines: Bool) {
         guard BodyForm.looksLikeLines(response.body),
             let lines = try? response.document(as: .lines, of: TransportRequest(url: url))

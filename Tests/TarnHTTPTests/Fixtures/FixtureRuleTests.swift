@@ -173,6 +173,18 @@ struct FixtureRuleTests {
         #expect(try await text(FixtureTransport(directory: folder), "/b") == "[2]")
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder).count == 2)
     }
+    @Test("the answer that comes later replaces the recording of its 202")
+    func laterAnswerIsRecorded() async throws {
+        let folder = try LocalServer.makeFolder(), time = TestTime()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let inner = ScriptedTransport([.status(202), .status(202), .status(200, [:], "[1]")])
+        let recorder = RetryingTransport(try RecordingTransport(inner, directory: folder), time: time.source)
+        var request = TransportRequest(url: "http://h/a")
+        request.isRead = true
+        #expect(try await recorder.send(request).status == 200)
+        #expect(try await text(FixtureTransport(directory: folder), "/a") == "[1]")
+    }
+
     @Test("a transient failure does not replace the answer to an equal request that came meanwhile")
     func equalRequests() async throws {
         let folder = try LocalServer.makeFolder()

@@ -20,10 +20,11 @@ struct AnswerWaitTests {
     }
 
     private func send(
-        _ outcomes: [Outcome], method: String = "GET", monitor: String? = nil, _ wait: AnswerWait = AnswerWait()
+        _ outcomes: [Outcome], method: String = "GET", monitor: String? = nil, rules: [ResponseRule] = [],
+        _ wait: AnswerWait = AnswerWait()
     ) async -> Result {
         let scripted = ScriptedTransport(outcomes), time = TestTime()
-        var transport = RetryingTransport(scripted, time: time.source)
+        var transport = RetryingTransport(scripted, rules: rules, time: time.source)
         transport.answerWait = wait
         var request = TransportRequest(
             method: method, url: Self.base + "/list",
@@ -154,12 +155,47 @@ struct AnswerWaitTests {
         #expect(gone.requests.map(\.url) == [url, Self.base + "/list", Self.base + "/jobs/8"])
     }
 
+    @Test("a monitor that is gone is no empty list, whatever a rule says of the list")
+    func refusedMonitor() async {
+        let url = Self.base + "/jobs/7", rules = [ResponseRule(statuses: [404...404], action: .empty)]
+        let gone = await send(
+            [.status(404), .status(202, ["Location": "/jobs/8"]), Self.done], monitor: url, rules: rules)
+        #expect(gone.requests.map(\.url) == [url, Self.base + "/list", Self.base + "/jobs/8"])
+        let lost = await send([.status(202, ["Location": "/jobs/7"]), .status(404)], rules: rules)
+        #expect(lost.error?.kind == .protocol && lost.response == nil)
+        #expect(await send([.status(404)], rules: rules).response?.status == 404)
+    }
+
+    @Test("a monitor that an earlier run has kept is not asked if its server is not permitted any more")
+    func foreignKept() async {
+        let result = await send([Self.done], monitor: "https://evil.example/jobs")
+        #expect(result.requests.map(\.url) == [Self.base + "/list"] && result.response?.status == 200)
+    }
+
+    @Test("a time behind the end of the wait fails at once, and a large 202 is an answer")
+    func farTimes() async {
+        for field in ["86400", "1e300", "Fri, 31 Dec 9999 23:59:59 GMT"] {
+            let result = await send([.status(202, ["Retry-After": field])])
+            #expect(result.error?.kind == .timeout && result.slept.isEmpty && result.requests.count == 1)
+        }
+        let large = await send([.status(202, [:], "[\"" + String(repeating: "x", count: 2 << 20) + "\"]")])
+        #expect(large.response?.status == 202 && large.requests.count == 1)
+    }
+
+    @Test("a result may be open or new itself")
+    func openResult() async {
+        let result = await send([
+            .status(202, ["Location": "/jobs/7"]), .status(200, [:], "{\"id\":1,\"status\":\"open\"}"),
+        ])
+        #expect(result.response?.cameLater == true && result.requests.count == 2)
+    }
+
     @Test("a monitor is told to the caller once it is named")
     func told() async throws {
         let told = Mutex<[String]>([])
         var transport = RetryingTransport(
             ScriptedTransport([.status(202, ["Location": "/jobs/7"]), Self.done]), time: TestTime().source)
-        transport.onMonitor = { url, monitor in told.withLock { $0 += [url, monitor] } }
+        transport.onMonitor = { request, monitor in told.withLock { $0 += [request.url, monitor] } }
         var request = TransportRequest(url: Self.base + "/list")
         request.isRead = true
         _ = try await transport.send(request)

@@ -65,7 +65,8 @@ struct MirrorFormTests {
     func openEnd() async throws {
         let yaml = itemsYAML("paginate: single_page\n    orphans: after_one_scan")
         let store = try MirrorStore(yaml: yaml)
-        let head = "HTTP/1.1 200 OK\r\nContent-Type: application/x-ndjson\r\nConnection: close\r\n\r\n"
+        let head =
+            "HTTP/1.1 200 OK\r\nContent-Type: application/x-ndjson\r\nETag: \"a\"\r\nConnection: close\r\n\r\n"
         let server = try RawServer(
             head + Self.lines(1, 2, 3), head + Self.lines(1, 2), head + Self.lines(1, 2), head + Self.lines(1, 2),
             head + Self.lines(1, 2))
@@ -74,6 +75,8 @@ struct MirrorFormTests {
             #expect(report.failures.isEmpty, "\(report.texts)")
             #expect(try store.items() == [1, 2, 3])
         }
+        // A 304 would confirm the lines without the doubt.
+        #expect(!server.requests.contains { $0.lowercased().contains("if-none-match") })
         let trusting = try store.edited(
             itemsYAML("paginate: single_page\n    orphans: after_one_scan\n    more: ignore"))
         for _ in 0..<2 { #expect(try await trusting.sync(server.base).failures.isEmpty) }
@@ -137,6 +140,11 @@ struct MirrorFormTests {
         let ignoring = try store.edited(
             itemsYAML("records: rows\n    paginate: single_page\n    more: { ignore: [status] }"))
         #expect(try await ignoring.sync(nil, transport: transport).failures.isEmpty)
+        // It is the state of a record, whose list is empty.
+        let record = ClosureTransport { _ in
+            Self.answer("{\"id\":5,\"status\":\"\(state)\",\"rows\":[]}", "application/json")
+        }
+        #expect(try await store.sync(nil, transport: record).failures.isEmpty)
         // The request has asked for it.
         let filtered = try store.edited(
             itemsYAML("records: rows\n    paginate: single_page\n    with: { status: \(state) }"))

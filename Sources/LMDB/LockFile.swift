@@ -165,7 +165,8 @@ enum LockFile {
 }
 
 extension Environment {
-    /// Returns the readers of a data file without a directory of its own; nil if it has no lock file.
+    /// Returns the readers of a data file without a directory of its own; nil if it has no lock
+    /// file.
     package static func readers(
         ofFile path: String
     ) throws(LMDBError) -> (slots: [ReaderSlot], lastTransaction: Int)? {

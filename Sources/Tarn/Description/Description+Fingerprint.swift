@@ -170,7 +170,8 @@ private enum DescriptionDigest {
         return text
     }
 
-    /// The rules for successes: an answer of 304 has neither their status nor their text to decide by.
+    /// The rules for successes: an answer of 304 has neither their status nor their text to decide
+    /// by.
     static func text(of rules: [ResponseRule], _ prefix: String = "") -> String {
         rules.filter(\.mayMatchSuccess).map { rule in
             // Rules without statuses have the text of earlier versions: their responses stay valid.

@@ -92,8 +92,8 @@ package struct FieldSources: Sendable {
         }
     }
 
-    /// The beginning of a word of the note for sources that a field had before, and for such sources
-    /// to which it has returned: the first return may be an edit that was taken back.
+    /// The beginning of a word of the note for sources that a field had before, and for such
+    /// sources to which it has returned: the first return may be an edit that was taken back.
     private static let left = "~", returned = "^"
     /// The number of former sources of a field that are noted.
     private static let mostFormer = 8

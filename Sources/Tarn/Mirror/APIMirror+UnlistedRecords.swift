@@ -7,8 +7,8 @@ extension APIMirror {
     /// The number of records that one transaction notes or examines.
     private static let unlistedStep = 5_000
 
-    /// Compares the lists of the description with those of the sync before, and notes the records of
-    /// those that are others now, before their responses are replaced.
+    /// Compares the lists of the description with those of the sync before, and notes the records
+    /// of those that are others now, before their responses are replaced.
     ///
     /// Nothing is read but a note, unless the description was edited.
     func noteFormerLists(_ names: Set<String>?) async throws {

@@ -5,8 +5,8 @@ import TarnStore
 /// The records that lists had before the description was edited, and that no list has now.
 ///
 /// They are kept as members of a scan that no endpoint has. A member that no scan has listed is a
-/// candidate: its list has changed, and the present lists are not complete yet. Those that are known
-/// to be in no list have the number 1, and the time of that decision.
+/// candidate: its list has changed, and the present lists are not complete yet. Those that are
+/// known to be in no list have the number 1, and the time of that decision.
 package enum UnlistedRecords {
     /// The name of the members; no list has such an identity.
     static let members = "unlisted"
@@ -108,7 +108,8 @@ struct PresentLists {
         guard origin.scan != nil, let line = lines[name] else { return true }
         if line.isRemoved { return false }
         guard let changedAt = line.changedAt else { return try !responses.isLost(origin, access) }
-        // The lists of another account are compared with nothing: it may not have requested them since.
+        // The lists of another account are compared with nothing: it may not have requested them
+        // since.
         if origin.validatedAt >= changedAt || !scopes.contains(origin.request.authScope) { return true }
         // The other pages of a list of changes are not requested again, nor those that an
         // interrupted scan has read.

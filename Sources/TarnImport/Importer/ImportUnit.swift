@@ -139,7 +139,8 @@ package struct ImportUnit: Sendable {
                 if isIncomplete || isForgotten ?? false
                     || stored.map({ $0.isOvertaken && $0.scan == checkpoint.scan }) ?? false
                 {
-                    // Of a complete scan, it shows that the list is not done with (`only: changed`).
+                    // Of a complete scan, it shows that the list is not done with (`only:
+                    // changed`).
                     checkpoint.isOvertaken = true
                     checkpoint.since = stored?.since
                 }

@@ -30,7 +30,8 @@ public struct StoreDifferences: Sendable, Hashable {
     /// The reasons why no read transaction held the state of the first and of the second store; nil
     /// if one did.
     public var aloneBecause: [String?]
-    /// Whether tables of other programs were compared: ``entities`` are tables, records are entries.
+    /// Whether tables of other programs were compared: ``entities`` are tables, records are
+    /// entries.
     package var isOfTables = false
 
     /// The number of records that differ.

@@ -41,8 +41,8 @@ public struct SalvageReport: Sendable {
     /// The lost records that were changed locally, with the changed fields; the changes were not
     /// sent, or the server has not confirmed them.
     public internal(set) var lostLocalChanges: [String] = []
-    /// The table of entries whose own table is not known; nil for a store. The other file is then one
-    /// of another program, and ``records`` has its tables.
+    /// The table of entries whose own table is not known; nil for a store. The other file is then
+    /// one of another program, and ``records`` has its tables.
     package internal(set) var lostAndFound: String?
     /// The reason why no read transaction held the damaged file; nil if one did.
     public internal(set) var aloneBecause: String?

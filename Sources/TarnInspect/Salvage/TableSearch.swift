@@ -95,7 +95,8 @@ struct TableSearch {
         guard !hasChecksum, value.count >= RowFormat.headerSize, value[0] == RowFormat.version else {
             return hasChecksum
         }
-        // The checksum covers the id of the root entity, which is not greater than that of the row's.
+        // The checksum covers the id of the root entity, which is not greater than that of the
+        // row's.
         return (0...min(value.load(6, UInt16.self), 32)).contains {
             EncodedRow.hasValidChecksum(value, table: UInt32($0), key: key)
         }

@@ -10,8 +10,8 @@ struct CopiedEntry {
 
 /// The order of the entries of a table, as its options declare it (mdb.c, `mdb_default_cmp`).
 struct EntryOrder: Equatable {
-    /// Whether keys, and the values of a key, are compared from their last byte on. So are integers,
-    /// which are little-endian.
+    /// Whether keys, and the values of a key, are compared from their last byte on. So are
+    /// integers, which are little-endian.
     private let reversesKeys: Bool, reversesValues: Bool
     /// Whether keys may have several values.
     let hasDuplicates: Bool

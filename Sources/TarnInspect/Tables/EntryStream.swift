@@ -6,8 +6,8 @@ import TarnStore
 
 /// The entries of a table of another program, which a thread scans some entries ahead.
 ///
-/// `@unchecked`: two threads share `shared`, which is behind a lock. Between `init` and `stop`, only
-/// the other thread uses the file.
+/// `@unchecked`: two threads share `shared`, which is behind a lock. Between `init` and `stop`,
+/// only the other thread uses the file.
 final class EntryStream: @unchecked Sendable {
     private struct Shared {
         var batches: [[CopiedEntry]] = []

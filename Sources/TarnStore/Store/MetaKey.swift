@@ -38,7 +38,8 @@ package enum MetaKey {
     static let responseMappings: StaticString = "response mappings"
     /// Text: digests of the sources of fields, by server and field. Missing until they are noted.
     static let fieldSources: StaticString = "field sources"
-    /// Text: digests of the lists of endpoints, by description and endpoint. Missing until they are noted.
+    /// Text: digests of the lists of endpoints, by description and endpoint. Missing until they are
+    /// noted.
     static let requestedLists: StaticString = "requested lists"
     /// u64, big-endian: the number of cache entries, and (below) the bytes they count for.
     package static let cacheEntries: StaticString = "cache entries"

@@ -60,8 +60,7 @@ package struct BodyImport: Sendable {
     /// - Throws: ``Failure`` if the body cannot be imported, and errors of the store. The store
     ///   then has nothing of it.
     package func add(_ body: [UInt8], named name: String) async throws -> Result {
-        let response = TransportResponse(
-            status: 200, headers: TransportHeaders([.init("Content-Type", "application/json")]), body: body)
+        let response = try document(body, named: name)
         switch request.decision(about: response, sent: TransportHeaders()) {
         case .records(isEmpty: false): break
         case .failed(let message):
@@ -92,6 +91,19 @@ package struct BodyImport: Sendable {
         var result = Result(report: try await lent.value.commit(to: cache.store))
         result.statedError = importer.partialError(response, page)?.message
         return result
+    }
+
+    /// The body as a response: lines of JSON become a list, and files in gzip or zstd are decompressed.
+    private func document(_ body: [UInt8], named name: String) throws(Failure) -> TransportResponse {
+        let received = TransportResponse(
+            status: 200, headers: TransportHeaders([.init("Content-Type", "application/json")]), body: body)
+        let isLines = BodyForm.looksLikeLines(body)
+        do {
+            return try received.document(
+                as: isLines ? .lines : request.endpoint.format, of: TransportRequest(url: name))
+        } catch {
+            throw Failure(description: "\(name): \(error.detail)")
+        }
     }
 
     /// The failure of a body: its name is in the place of the request's.

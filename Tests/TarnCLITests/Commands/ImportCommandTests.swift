@@ -118,6 +118,20 @@ struct ImportCommandTests {
         #expect(empty.status == 1 && empty.error.contains("standard input"), "\(empty.error)")
     }
 
+    @Test("a file of lines is a list of records; one whose last line is cut off is refused whole")
+    func lines() async throws {
+        let mirror = try Mirror()
+        func line(_ id: Int) -> String { #"{"id":\#(id),"name":"item \#(id)"}"# + "\n" }
+        let lines = try mirror.folder.write("items.ndjson", line(1) + line(2))
+        expectSuccess(try await mirror.tarn("import", "Item", lines))
+        #expect(try await mirror.list("Item").count == 2)
+        let cut = try mirror.folder.write("cut.ndjson", line(3) + line(4) + line(5).prefix(9))
+        let result = try await mirror.tarn("import", "Item", cut)
+        #expect(result.status == 1, "\(result.error)")
+        #expect(result.error.contains("cut.ndjson: the response was cut short"), "\(result.error)")
+        #expect(try await mirror.list("Item").count == 2)
+    }
+
     @Test("records without a key are told, with exit code 3")
     func skipped() async throws {
         let mirror = try Mirror()

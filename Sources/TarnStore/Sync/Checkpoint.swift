@@ -343,10 +343,10 @@ package struct Checkpoint: Sendable, Hashable {
         row.field(ID.listing, listing)
         if hasReturned { row.field(ID.hasReturned, 1) }
         row.field(ID.earlierMembers, earlierMembers)
-        row.field(ID.wholeSince, wholeSince)
         row.field(ID.partialStatus, partialError?.status)
         row.field(ID.partialURL, partialError?.url)
         row.field(ID.partialMessage, partialError?.message)
+        row.field(ID.wholeSince, wholeSince)
         try row.store(raw, table, key, sequence: sequence)
     }
 

@@ -68,7 +68,7 @@ struct DescriptionProblemsTests {
             .init("param: page, ", "", "44:17: endpoints.ofMilestone.paginate.page_number.param: missing"),
             .init(
                 "auth: { bearer: { env: FORGE_TOKEN } }", "auth: {}",
-                "6:3: api.auth: expected one of bearer, basic, api_key, oauth2: write auth: { bearer: { env: NAME_OF_THE_VARIABLE } }"
+                "6:3: api.auth: expected one of bearer, basic, api_key, oauth2, session, jwt: write auth: { bearer: { env: NAME_OF_THE_VARIABLE } }"
             ),
         ] as [BrokenDescription])
     func missingKeys(row: BrokenDescription) { row.check() }

@@ -76,10 +76,10 @@ struct TarnCommand: AsyncParsableCommand {
                 try command.run()
             }
             Output.finish()
-            await SessionLogin.logOutAll()
+            if hasSessions { await SessionLogin.logOutAll() }
             end(0)
         } catch let failure as Failure {
-            await SessionLogin.logOutAll()
+            if hasSessions { await SessionLogin.logOutAll() }
             end(failure)
         } catch {
             // Errors of ArgumentParser: help and version are successes, all others are usage
@@ -98,10 +98,14 @@ struct TarnCommand: AsyncParsableCommand {
                 Output.notes(message)
                 end(Failure.Code.usage.rawValue)
             }
-            await SessionLogin.logOutAll()
+            if hasSessions { await SessionLogin.logOutAll() }
             end(Failure(error))
         }
     }
+
+    /// Whether a server waits for a logout. Otherwise nothing is suspended: with too few file
+    /// descriptors, the runtime cannot begin to.
+    private static var hasSessions: Bool { !OpenSessions.ofProcess.isEmpty }
 
     /// Writes a usage error of `tarn sync --json` as the only event.
     private static func writeEvent(_ message: String) {

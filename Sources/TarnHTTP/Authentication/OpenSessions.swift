@@ -49,6 +49,9 @@ package final class OpenSessions: Sendable {
         }
     }
 
+    /// Whether there is no session to log out of.
+    package var isEmpty: Bool { state.withLock { $0.logouts.isEmpty } }
+
     /// Removes a session that the server has ended.
     func remove(_ number: UInt64) { state.withLock { $0.logouts[number] = nil } }
 

@@ -27,8 +27,7 @@ struct ImportCommandTests {
             responses: [{ contains: '"status":"error"', then: fail, message: the server was busy }]
           notes:
             path: /items/{item.id}/notes
-            for_each: Item
-            parent: item
+            for_each: { entity: Item, parent: item }
             entity: Note
         """
 
@@ -113,7 +112,7 @@ struct ImportCommandTests {
         let missing = try await mirror.tarn("import", "items", good, mirror.folder.path + "/none.json")
         #expect(missing.status == 1 && missing.error.contains("none.json: cannot be read"), "\(missing.error)")
         let other = try await mirror.tarn("import", "itms", good)
-        #expect(other.status == 2 && other.error.contains("did you mean items?"), "\(other.error)")
+        #expect(other.status == 2 && other.error.contains("did you mean \"items\"?"), "\(other.error)")
         let empty = try await mirror.tarn("import", "items", input: "")
         #expect(empty.status == 1 && empty.error.contains("standard input"), "\(empty.error)")
     }

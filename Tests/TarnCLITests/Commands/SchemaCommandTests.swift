@@ -37,6 +37,7 @@ struct SchemaCommandTests {
     private static let authentications = [
         "bearer: { env: A }", "basic: { user: a, password: { env: A } }",
         "api_key: { key: { env: A }, header: X-Key }",
+        "jwt: { key: { env: A }, send: { header: X-Token, prefix: 'T ' } }",
     ].map {
         "api: { base: 'https://a.example', auth: { \($0) } }\nentities: { Sample: { key: id, attributes: { id: int } } }\n"
     }

@@ -139,7 +139,7 @@ struct HostileTextTests {
         try await check(["status", "--file", file], status: 3)
         try await check(["status", "--file", file, "--json"], status: 3)
         try await check(["open", "Item", "b", "--file", file, "--print"], status: 1)
-        try await check(["fetch", "items", "--file", file, "--base", server.base], status: 0)
+        try await check(["fetch", "items", "--file", file, "--base", server.base], status: 3)
         try await check(["fetch", "refused", "--file", file, "--base", server.base], status: 1)
         try await check(["watch", "Item", "--limit", "1", "--file", file], status: 0)
         try await check(["inspect", "dump", store], status: 0)

@@ -25,7 +25,10 @@ struct RateFieldsTests {
         var remaining: Int
         var seconds: Double?
 
-        init(_ remaining: Int, _ seconds: Double?) { (self.remaining, self.seconds) = (remaining, seconds) }
+        /// Dates are exact to less than a millisecond.
+        init(_ remaining: Int, _ seconds: Double?) {
+            (self.remaining, self.seconds) = (remaining, seconds.map { ($0 * 1000).rounded() / 1000 })
+        }
     }
 
     private static let rows: [Row] = [
@@ -156,7 +159,7 @@ struct RateFieldsTests {
         let response = TransportResponse(status: row.status, headers: headers, body: Array(row.body.utf8))
         let stated = response.statingWait(now: Self.now)
         let wait = row.status == 200 ? nil : RateLimit.wait(status: row.status, stated.headers, now: Self.now)
-        #expect(wait?.inSeconds == row.wait)
+        #expect(wait.map { ($0.inSeconds * 100).rounded() / 100 } == row.wait)
         if let wait = row.wait, row.status == 403 {
             #expect(wait > 0 && RetryPolicy.isPassing(.answer(status: 403, headers: stated.headers)))
         }

@@ -30,16 +30,18 @@ enum ForeignFile {
         _ = try run("/usr/bin/python3", ["-c", script, path] + edits)
     }
 
-    /// Makes a file of entries without a table.
+    /// Makes a file of entries without a table; with duplicates, three values for each key.
     static func makePlain(at path: String, count: Int, hasDuplicates: Bool = false) throws {
+        // Python's `lmdb` sets no options of the main table: `mdb_load` does.
         let script = """
-            import lmdb, sys
-            env = lmdb.open(sys.argv[1], map_size=1 << 26)
-            db = env.open_db(None, dupsort=\(hasDuplicates ? "True" : "False"))
-            with env.begin(write=True) as t:
-                for i in range(\(count)): t.put(b'%06d' % (i // \(hasDuplicates ? 3 : 1)), b'value %d' % i, db=db)
+            import os, subprocess, sys
+            text = 'VERSION=3\\nformat=bytevalue\\ntype=btree\\nmapsize=67108864\\n' + sys.argv[2] + 'HEADER=END\\n'
+            for i in range(\(count)):
+                text += ' %s\\n %s\\n' % ((b'%06d' % (i // \(hasDuplicates ? 3 : 1))).hex(), (b'value %05d' % i).hex())
+            os.mkdir(sys.argv[1])
+            subprocess.run(['/usr/bin/mdb_load', sys.argv[1]], input=(text + 'DATA=END\\n').encode(), check=True)
             """
-        _ = try run("/usr/bin/python3", ["-c", script, path])
+        _ = try run("/usr/bin/python3", ["-c", script, path, hasDuplicates ? "dupsort=1\n" : ""])
     }
 
     private static func run(_ program: String, _ arguments: [String]) throws -> String {

@@ -93,7 +93,8 @@ package struct BodyImport: Sendable {
         return result
     }
 
-    /// The body as a response: lines of JSON become a list, and files in gzip or zstd are decompressed.
+    /// The body as a response: lines of JSON become a list, and files in gzip or zstd are
+    /// decompressed.
     private func document(_ body: [UInt8], named name: String) throws(Failure) -> TransportResponse {
         let received = TransportResponse(
             status: 200, headers: TransportHeaders([.init("Content-Type", "application/json")]), body: body)

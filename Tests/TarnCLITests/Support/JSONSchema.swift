@@ -129,9 +129,8 @@ struct JSONSchema {
     func mappings(at path: String) -> [Mapping] {
         var nodes: [(schema: [String: Any], pointer: String)] = expand(root, "#")
         var parts = path.isEmpty ? [] : path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-        if let last = parts.last, let bracket = last.firstIndex(of: "[") {
-            parts[parts.count - 1] = String(last[..<bracket])
-            parts.append("[]")
+        parts = parts.flatMap { part in
+            part.firstIndex(of: "[").map { [String(part[..<$0]), "[]"] } ?? [part]
         }
         for part in parts {
             nodes = nodes.flatMap { node -> [(schema: [String: Any], pointer: String)] in

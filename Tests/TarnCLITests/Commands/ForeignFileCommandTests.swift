@@ -62,8 +62,8 @@ struct ForeignFileCommandTests {
             ], "\(summary)")
         let store = try await Forge.store, mixed = try await tarn("inspect", "diff", a, store)
         #expect(mixed.status == 2 && mixed.error.contains("an LMDB file of another program"), "\(mixed.error)")
-        let unknown = try await tarn("inspect", "diff", a, b, "--entity", "reverze")
-        #expect(unknown.status == 2 && unknown.error.contains("did you mean \"reverse\"?"), "\(unknown.error)")
+        let unknown = try await tarn("inspect", "diff", a, b, "--entity", "nams")
+        #expect(unknown.status == 2 && unknown.error.contains("did you mean \"Names\"?"), "\(unknown.error)")
     }
 
     @Test("export makes a table of each table, also of names that are none of a file or of SQLite")

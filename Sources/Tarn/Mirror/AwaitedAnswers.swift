@@ -9,7 +9,7 @@ import TarnStore
 /// A monitor has a checkpoint of its own from the moment when the server names it until its answer
 /// arrives: after a kill, the next sync asks it instead of beginning the work anew.
 final class AwaitedAnswers: Sendable {
-    /// What a request was before its answer.
+    /// The facts about a request before its answer.
     struct Origin: Sendable {
         /// The name of the monitor's checkpoint.
         var name: String

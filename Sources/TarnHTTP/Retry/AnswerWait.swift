@@ -129,7 +129,7 @@ package struct AnswerWait: Sendable, Hashable {
         guard progress.monitor != nil || mayRepeat else { return isWorking || !isEmpty ? .nowhere : .done }
         progress.count += 1
         let hasHint = asked || progress.monitor != nil || isWorking || longest != nil
-        // What follows takes the response for one that lists nothing, and says so.
+        // As a response that lists nothing, it is an error with its way out later.
         guard hasHint || progress.count < attempts else { return .done }
         let started = progress.startedAt ?? now
         progress.startedAt = started

@@ -166,7 +166,7 @@ struct ForeignDamageTests {
             ]
             answers += results.count(where: \.self)
             if FileManager.default.fileExists(atPath: new) {
-                // What was salvaged is a sound file.
+                // The new file is sound.
                 let copy = try StoreInspector(at: new).statistics()
                 #expect(copy.findings.isEmpty, "seed \(Self.seed), file \(number): \(copy.findings)")
                 try FileManager.default.removeItem(atPath: new)

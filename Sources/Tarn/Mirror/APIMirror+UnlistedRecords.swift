@@ -4,7 +4,7 @@ import TarnHTTP
 import TarnStore
 
 extension APIMirror {
-    /// The number of records that one transaction notes or examines.
+    /// The number of records after which a transaction that notes or examines them ends.
     private static let unlistedStep = 5_000
 
     /// Compares the lists of the description with those of the sync before, and notes the records
@@ -19,16 +19,18 @@ extension APIMirror {
         // The end of a first sync notes its lists.
         guard !old.isEmpty, lines != old else { return }
         let changed = lines.filter { old[$0.key] != nil && $0.value.changedAt == now }.map(\.key)
-        let former = try store.read { reader in
-            try reader.recordsListed(by: Set(changed.filter { try !notesMembers($0, reader) }))
-        }
-        var rest = former[...]
-        while !rest.isEmpty {
-            let step = Array(rest.prefix(APIMirror.unlistedStep))
-            rest = rest.dropFirst(step.count)
+        let former = try store.read { reader in Set(try changed.filter { try !notesMembers($0, reader) }) }
+        var next = former.isEmpty ? nil : 0 as UInt64?
+        while let id = next {
+            try Task.checkCancellation()
+            let step = try store.read { reader in
+                try reader.recordsListed(by: former, from: id, atLeast: APIMirror.unlistedStep)
+            }
+            next = step.next
+            guard !step.records.isEmpty else { continue }
             try await store.write(alone: true) { writer in
                 var times = ListingTimes()
-                for record in step where try !UnlistedRecords.isKnown(record, writer.access, &times) {
+                for record in step.records where try !UnlistedRecords.isKnown(record, writer.access, &times) {
                     try writer.putScanMember(ScanMember(record, lastListed: 0), of: UnlistedRecords.members)
                 }
             }
@@ -131,10 +133,20 @@ extension APIMirror {
 
 extension StoreReader {
     /// The records that the responses to mirrors' endpoints list, each once, in order.
-    fileprivate func recordsListed(by endpoints: Set<String>) throws -> [ListedRecord] {
-        guard !endpoints.isEmpty else { return [] }
-        var found: Set<ListedRecord> = []
-        try access.responses.forEach { view in
+    ///
+    /// - Parameters:
+    ///   - first: the id of the first response that is looked at.
+    ///   - count: the number of records behind which no further response is looked at.
+    /// - Returns: the records, and the id of the next response; nil if there is none.
+    fileprivate func recordsListed(
+        by endpoints: Set<String>, from first: UInt64, atLeast count: Int
+    ) throws -> (records: [ListedRecord], next: UInt64?) {
+        var found: Set<ListedRecord> = [], next: UInt64?
+        try access.responses.forEach(from: first) { view in
+            guard found.count < count else {
+                next = view.id
+                return false
+            }
             guard view.isMirrors, endpoints.contains(String(RequestKey.name(ofEndpoint: view.endpoint))) else {
                 return true
             }
@@ -144,6 +156,6 @@ extension StoreReader {
             }
             return true
         }
-        return found.sorted(by: ListedRecord.precedes)
+        return (found.sorted(by: ListedRecord.precedes), next)
     }
 }

@@ -65,6 +65,25 @@ struct UnlistedRecordTests {
         #expect(try known(second).isEmpty && second.count("Item") == 3 - count)
     }
 
+    @Test("more records than a transaction takes are counted, too, of several lists")
+    func many() async throws {
+        func list(_ name: String, _ ids: Range<Int>) -> String {
+            recording("/v1/\(name)", "[\(ids.map { #"{"id":\#($0)}"# }.joined(separator: ","))]", "ETag: \"\(name)\"")
+        }
+        let server = try LocalServer([
+            list("a", 0..<6_000), list("b", 6_000..<12_000), list("c", 11_990..<12_500), list("d", 0..<1),
+        ])
+        func yaml(_ names: String) -> String {
+            Self.yaml(
+                names.map { "\($0): { path: /\($0), entity: Item, paginate: single_page }" }.joined(separator: "\n"))
+        }
+        let base = server.base + "/v1", first = try MirrorStore(yaml: yaml("abc"))
+        try await first.sync(base)
+        let second = try first.edited(yaml("cd"))
+        #expect(try await second.sync(base).unlisted == ["Item": 11_989])
+        #expect(try known(second) == ["Item": 11_989] && second.count("Item") == 12_500)
+    }
+
     @Test("an edit of a field, of the pagination, or a further endpoint leaves no record without a list")
     func otherEdits() async throws {
         let server = try LocalServer(Self.server), base = server.base + "/v1"

@@ -45,7 +45,7 @@ final class BudgetKeeper: Sendable {
 
     /// Reads the limits of a store. Unreadable ones are learned anew.
     static func limits(of store: Store) -> [String: RateBudget] {
-        limits(in: try? store.read { try $0.requestBudgets })
+        limits(in: try? store.read { try $0.access.settings.requestBudgets })
     }
 
     private static func limits(in text: String?) -> [String: RateBudget] {
@@ -73,7 +73,7 @@ final class BudgetKeeper: Sendable {
     func save(_ budgets: [String: RateBudget], now: Date, _ writer: inout StoreWriter) throws {
         let known = saved.withLock { $0 }, changes = BudgetKeeper.changes(from: known, to: budgets)
         guard !changes.isEmpty else { return }
-        var merged = BudgetKeeper.limits(in: try writer.requestBudgets)
+        var merged = BudgetKeeper.limits(in: try writer.access.settings.requestBudgets)
         merged = merged.filter { !$0.value.isOver(at: now) }
         let scope = scope.withLock(\.self)
         for (origin, budget) in changes {
@@ -84,7 +84,7 @@ final class BudgetKeeper: Sendable {
         }
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
-        try writer.setRequestBudgets(String(decoding: try encoder.encode(merged), as: UTF8.self))
+        try writer.access.settings.setRequestBudgets(String(decoding: try encoder.encode(merged), as: UTF8.self))
         saved.withLock { $0 = budgets }
     }
 

@@ -181,7 +181,7 @@ package struct FormerValues: Sendable, Hashable {
 extension FieldSources {
     /// Finds the fields of which records may have values of former sources.
     package func formerValues(_ reader: borrowing StoreReader) throws -> [FormerValues] {
-        let byEntity = Dictionary(grouping: changed(since: try reader.fieldSources), by: \.entity)
+        let byEntity = Dictionary(grouping: changed(since: try reader.access.settings.fieldSources), by: \.entity)
         return try byEntity.sorted { $0.key < $1.key }.flatMap { entity, fields -> [FormerValues] in
             // A description that was not synced may have a new name for it.
             guard let known = reader.catalog.entity(entity) else { return [] }

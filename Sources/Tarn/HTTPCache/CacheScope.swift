@@ -13,6 +13,6 @@ struct CacheScope: Sendable {
     /// Whether responses may be stored: none of a state that an unsafe request has ended, in this
     /// process or in another one.
     func isCurrent(_ writer: borrowing StoreWriter) throws -> Bool {
-        try state.map { try !$0.hasEnded(writer.unsafeRequests) } ?? true
+        try state.map { try !$0.hasEnded(writer.access.settings.unsafeRequests) } ?? true
     }
 }

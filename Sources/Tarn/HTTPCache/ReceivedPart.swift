@@ -94,7 +94,7 @@ struct ReceivedPart: Sendable {
     func putParts(_ union: Union, _ key: RequestKey, _ writer: inout StoreWriter) throws {
         let entry = ResponseEntry(union.message, key, received, bodySize: union.parts.size, parts: union.parts)
         if let old = union.old {
-            try writer.appendResponse(entry, body: union.added, at: old.size)
+            try writer.responses.append(entry, body: union.added, at: old.size)
         } else {
             try writer.putResponse(entry, body: union.added)
         }

@@ -130,7 +130,7 @@ final class ResponseStore: Sendable {
     }
 
     /// The unsafe requests that other processes have noted.
-    var unsafeRequests: UnsafeRequests { get throws { try store.read { try $0.unsafeRequests } } }
+    var unsafeRequests: UnsafeRequests { get throws { try store.read { try $0.access.settings.unsafeRequests } } }
 
     /// Bytes of a representation; nil if they are not, or no longer, stored.
     func body(_ message: StoredMessage, _ range: Range<Int>) throws -> [UInt8]? {
@@ -171,10 +171,10 @@ final class ResponseStore: Sendable {
             }
             try writer.putResponse(entry, body: body)
             if let part = try writer.access.responses.view(partDigest) { try writer.removeResponse(id: part.id) }
-            try writer.noteUses(taken)
+            try writer.responses.noteUses(taken)
             let id = try writer.access.responses.view(digest)?.id ?? 0
             try ResponseStore.limitVariants(ResponseStore.url(url, scope), uses: known, kept: id, &writer)
-            _ = try writer.evict(
+            _ = try writer.responses.evict(
                 options.limits, uses: known, kept: id, atMost: 32, now: received, random: options.time.random)
             return id
         }
@@ -218,9 +218,9 @@ final class ResponseStore: Sendable {
                 try part.putParts(union, key, &writer)
                 id = try writer.access.responses.view(key.digest)?.id
             }
-            try writer.noteUses(taken.filter { $0.key != id && $0.key != union.old?.id })
+            try writer.responses.noteUses(taken.filter { $0.key != id && $0.key != union.old?.id })
             try ResponseStore.limitVariants(ResponseStore.url(url, scope), uses: known, kept: id, &writer)
-            _ = try writer.evict(
+            _ = try writer.responses.evict(
                 options.limits, uses: known, kept: id, atMost: 32, now: received, random: options.time.random)
             return true
         }
@@ -261,7 +261,7 @@ final class ResponseStore: Sendable {
             current.selecting = message.response.selecting
             guard current == message.response else { return nil }
             entry.update(fresh.headers, fresh, received)
-            try writer.noteUses(taken.filter { $0.key != message.id })
+            try writer.responses.noteUses(taken.filter { $0.key != message.id })
             return try ResponseStore.put(entry, message.id, fresh, &writer)
         }
         guard let id else { return nil }
@@ -323,7 +323,7 @@ final class ResponseStore: Sendable {
         do {
             try await write { writer in
                 try ResponseStore.invalidate(urls, &writer)
-                try writer.noteUnsafeRequests(resources)
+                try writer.access.settings.noteUnsafeRequests(resources)
             }
         } catch {
             // Without a transfer in another process, nothing is stored later than this.
@@ -381,7 +381,7 @@ final class ResponseStore: Sendable {
     /// Invalidates the entries of URLs within a write.
     static func invalidate(_ urls: [String], _ writer: inout StoreWriter) throws {
         let responses = writer.access.responses, scopes = try responses.scopes()
-        for id in try urls.flatMap({ try ids(of: $0, scopes, responses) }) { try writer.invalidateResponse(id: id) }
+        for id in try urls.flatMap({ try ids(of: $0, scopes, responses) }) { try writer.responses.invalidate(id: id) }
     }
 
     /// The ids of the entries of a URL in all scopes and caches.

@@ -53,7 +53,7 @@ extension Store {
         var count = 0
         while true {
             let removed = try await self.write {
-                try $0.evict(limits, uses: uses, atMost: Store.step, now: now, random: random).count
+                try $0.responses.evict(limits, uses: uses, atMost: Store.step, now: now, random: random).count
             }
             count += removed
             if removed < Store.step { return count > 0 }

@@ -208,15 +208,15 @@ extension Batch {
                     try writer.removeResponse(id: id)
                 }
                 let scan = try writer.access.responses.view(base.digest)?.scan
-                try writer.removeResponses(relistedBy: page.entry, sparing: scan)
+                try writer.responses.remove(relistedBy: page.entry, sparing: scan)
             }
             func isDeclared(_ name: Substring) -> Bool { client.description.endpoints.contains { $0.name == name } }
             var gone: Set<String> = []
             let varying = imported.filter { report.updated > 0 || severalVariants.contains($0.entry.request.url) }
-            try writer.outdateVariants(of: varying.map(\.entry))
+            try writer.responses.outdateVariants(of: varying.map(\.entry))
             for page in imported {
                 // Those of other endpoints are outdated if the unit has changed their records.
-                let removed = try writer.removeResponses(ofOtherMappingsThan: page.entry.request) {
+                let removed = try writer.responses.remove(ofOtherMappingsThan: page.entry.request) {
                     others != nil || isDeclared($0)
                 }
                 gone.formUnion(removed)
@@ -229,7 +229,7 @@ extension Batch {
                 for page in imported { try page.forgetList(of: name, &writer) }
                 if forgotten.withLock({ $0.insert(name).inserted }) { try writer.forgetLists(of: name) }
             }
-            try writer.removeValidatorsOfCrossed(sparing: Set(imported.map(\.entry.listing.identity)))
+            try writer.responses.removeValidatorsOfCrossed(sparing: Set(imported.map(\.entry.listing.identity)))
             try client.saveBudgets(&writer)
         }
         return unit

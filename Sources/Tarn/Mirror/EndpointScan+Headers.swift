@@ -27,7 +27,7 @@ extension EndpointScan {
             let step = Array(ids.prefix(1000))
             ids = ids.dropFirst(step.count)
             try await store.write(alone: true) { writer in
-                for id in step { try writer.removeValidators(ofResponse: id) }
+                for id in step { try writer.responses.removeValidators(ofResponse: id) }
             }
         }
         try await store.write(alone: true) { writer in

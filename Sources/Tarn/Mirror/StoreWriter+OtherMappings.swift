@@ -53,7 +53,9 @@ extension StoreWriter {
         }
         let noted = try access.responses.mappings, isNew = noted.first != present.examined.first
         // The next sync examines a few responses again.
-        if isNew || present.examined.last >= noted.last + StoreWriter.mostUnnoted { try note(present.examined) }
+        if isNew || present.examined.last >= noted.last + StoreWriter.mostUnnoted {
+            try access.responses.note(present.examined)
+        }
         return names
     }
 
@@ -80,7 +82,7 @@ extension StoreWriter {
     /// - Parameter others: the responses of other mappings.
     mutating func outdateCollectedMirrors(of others: OtherMirrors) throws {
         var names: Set<String> = []
-        for id in collectedResponses { if let name = try outdateResponse(id, of: others) { names.insert(name) } }
+        for id in responses.collected { if let name = try outdateResponse(id, of: others) { names.insert(name) } }
         for name in names { try forgetLists(of: name) }
     }
 

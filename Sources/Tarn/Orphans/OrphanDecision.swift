@@ -372,7 +372,7 @@ struct OrphanDecision: Sendable {
     ) throws -> Bool {
         guard let entity = writer.catalog.entity(entity), let field = entity.field(relationship) else { return false }
         guard try writer.clear(field.id, of: listed, entity) == .updated else { return false }
-        try writer.removeValidators(ofResponsesListing: listed)
+        try writer.responses.removeValidators(ofResponsesListing: listed)
         return true
     }
 

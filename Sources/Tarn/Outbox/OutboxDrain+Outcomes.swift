@@ -14,7 +14,7 @@ extension OutboxDrain {
         if !sent.invalidated.isEmpty {
             try ResponseStore.invalidate(sent.invalidated, &writer)
             // A transfer under way may have read the resource before the change.
-            try writer.noteUnsafeRequests(ResourceStates.digests(of: sent.invalidated))
+            try writer.access.settings.noteUnsafeRequests(ResourceStates.digests(of: sent.invalidated))
         }
         switch sent.outcome {
         case .done(let key):
@@ -79,7 +79,7 @@ extension OutboxDrain {
         try writer.dropOvertakenChanges(by: operation.id)
         let completion = try writer.completeOperation(operation, adopting: key, at: client.now)
         let record = OutboxRecord(operation.entity, completion?.key ?? operation.key)
-        let listedAt = try writer.removeValidators(
+        let listedAt = try writer.responses.removeValidators(
             ofResponsesListing: record.entity, record.key, at: client.now)
         let isListed = listedAt.map { $0 > sent.moment?.time ?? client.now } ?? false
         // A response that lists the record has come meanwhile: which one is newer is unknown. What
@@ -101,14 +101,14 @@ extension OutboxDrain {
         try noteVersion(behind: operation, record, sent.version, &writer)
         if let failure = sent.unread {
             // The next response has the record as the server stores it.
-            try writer.invalidateResponses(listing: record.entity, record.key)
+            try writer.responses.invalidate(listing: record.entity, record.key)
             effects.report.note(operation, unread: failure, record.key)
         } else if sent.isReplayed || !isCurrent {
-            try writer.invalidateResponses(listing: record.entity, record.key)
+            try writer.responses.invalidate(listing: record.entity, record.key)
         }
         if let completion, completion.wasKnown, !isExpected(sent, completion, listedAt: listedAt) {
             // Two records may have become one: only the server knows what it has.
-            try writer.invalidateResponses(listing: record.entity, record.key)
+            try writer.responses.invalidate(listing: record.entity, record.key)
             effects.report.note(operation, mergedInto: record.key, at: client.now)
         }
         // After the responses are invalidated, which removes the versions that they name.
@@ -123,7 +123,8 @@ extension OutboxDrain {
             case .success(let scope) = lane(of: record.entity).authScope,
             let listed = record.listed(writer.access.catalog)
         else { return }
-        try writer.noteVersion(version.validators.fields, of: listed, at: version.url, scope: scope, time: version.at)
+        try writer.responses.noteVersion(
+            version.validators.fields, of: listed, at: version.url, scope: scope, time: version.at)
     }
 
     /// Bases queued deletions of a record on the version that an operation before them has left: no

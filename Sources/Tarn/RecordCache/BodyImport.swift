@@ -78,7 +78,7 @@ package struct BodyImport: Sendable {
             try writer.outdateCollectedMirrors(of: others)
             for key in report.keys(.created) + report.keys(.updated) {
                 guard let entity = writer.catalog.entity(key.entity) else { continue }
-                try writer.removeValidators(
+                try writer.responses.removeValidators(
                     ofResponsesListing: ListedRecord(entity: entity.root, storageKey: key.key.storageKey))
             }
         }

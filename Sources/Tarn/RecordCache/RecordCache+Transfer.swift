@@ -19,7 +19,7 @@ extension RecordCache {
     func state(of prepared: PreparedRequest) throws -> ResourceState {
         let url = prepared.key.url
         return try states.current((try? HTTPURL(url).normalized.description) ?? url) {
-            try store.read { try $0.unsafeRequests }
+            try store.read { try $0.access.settings.unsafeRequests }
         }
     }
 
@@ -138,7 +138,7 @@ extension RecordCache {
         return try await store.write { writer in
             // A newer response, or an unsafe request, may have come in between: the 304 is not
             // about that.
-            guard try !state.hasEnded(writer.unsafeRequests),
+            guard try !state.hasEnded(writer.access.settings.unsafeRequests),
                 var entry = try writer.access.responses.entry(of: prepared.key), entry.isUnchanged(since: stored)
             else {
                 return nil
@@ -156,7 +156,7 @@ extension RecordCache {
                 (control.mustUnderstand || !control.noStore)
                 && rules.permits(CachedResponse(entry), for: prepared.message)
             if isStored { try writer.putResponse(entry) }
-            try writer.noteUses(taken)
+            try writer.responses.noteUses(taken)
             try prepared.request.client.saveBudgets(&writer)
             var transfer = Transfer(entry, .revalidated)
             guard isStored else {
@@ -264,11 +264,13 @@ extension RecordCache {
             // Typed requests with other hooks or header fields have answers of their own.
             if isWhole, prepared.options.scan == nil { try writer.removeSuperseded(by: prepared.key) }
             try writer.outdateCollectedMirrors(of: others)
-            if report.updated > 0 { try writer.outdateVariants(of: [entry]) }
-            if let state, try state.hasEnded(writer.unsafeRequests) { try writer.outdateResponse(to: prepared.digest) }
-            try writer.noteUses(taken)
+            if report.updated > 0 { try writer.responses.outdateVariants(of: [entry]) }
+            if let state, try state.hasEnded(writer.access.settings.unsafeRequests) {
+                try writer.outdateResponse(to: prepared.digest)
+            }
+            try writer.responses.noteUses(taken)
             let kept = try writer.access.responses.view(prepared.digest)?.id
-            _ = try writer.evict(
+            _ = try writer.responses.evict(
                 options.limits, uses: known, kept: kept, atMost: options.evictionStep, now: now,
                 random: client.options.time.random)
             try client.saveBudgets(&writer)
@@ -278,7 +280,7 @@ extension RecordCache {
             if !isWhole {
                 // Records of the stored answer have other values by now: no 304 confirms it.
                 if let id = try writer.access.responses.view(prepared.digest)?.id {
-                    try writer.removeValidators(ofResponse: id)
+                    try writer.responses.removeValidators(ofResponse: id)
                 }
                 let records = try listed.compactMap { try writer.access.record($0) }
                 copies.withLock { $0 = records }
@@ -328,7 +330,7 @@ extension StoreWriter {
     fileprivate mutating func outdateResponse(to digest: RequestDigest) throws {
         // One that is marked already may keep its version, which writes require.
         guard let view = try access.responses.view(digest), !view.isInvalidated else { return }
-        try invalidateResponse(id: view.id)
+        try responses.invalidate(id: view.id)
     }
 
     /// Removes entries of the same request under another mapping: their keys are out of use.

@@ -73,14 +73,14 @@ extension RecordCache {
             var next: UInt64? = 0
             while let start = next {
                 let step = try await store.write {
-                    try $0.removeExpired(age, at: now, from: start, looking: RecordCache.step)
+                    try $0.responses.removeExpired(age, at: now, from: start, looking: RecordCache.step)
                 }
                 (count, next) = (count + step.removed, step.next)
             }
         }
         while true {
             let removed = try await store.write {
-                try $0.evict(limits, uses: uses, atMost: RecordCache.step, now: now, random: random).count
+                try $0.responses.evict(limits, uses: uses, atMost: RecordCache.step, now: now, random: random).count
             }
             count += removed
             if removed < RecordCache.step { return count }

@@ -96,7 +96,7 @@ package struct ImportUnit: Sendable {
         _ writer: inout StoreWriter
     ) throws {
         guard !dropped.isEmpty || !leftOut.isEmpty else { return }
-        try writer.keepVersions(of: restored, besides: responses)
+        try writer.responses.keepVersions(of: restored, besides: responses)
         var listed: Set<ListedRecord> = []
         if !leftOut.isEmpty { for response in responses { listed.formUnion(response.listing.listed) } }
         let isAnywhere = !leftOut.isSubset(of: listed)

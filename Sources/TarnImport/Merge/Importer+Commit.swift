@@ -37,9 +37,9 @@ extension Importer {
         // Before the records: their deletions also invalidate the entries that list them.
         if !canRecognize { try unit.putResponses(&writer, importedAt: nil) }
         if let mappingDigest {
-            try writer.beginCollectingResponses(butOf: mappingDigest, withMirrors: collectsMirrors)
+            try writer.responses.beginCollecting(butOf: mappingDigest, withMirrors: collectsMirrors)
         }
-        writer.requestedAfter = unit.requestedAfter
+        writer.responses.requestedAfter = unit.requestedAfter
         writer.watched = repeated
         defer { writer.watched = nil }
         var report = try merge(&writer), areContradictory = false
@@ -56,7 +56,7 @@ extension Importer {
             }
         }
         if let mappingDigest {
-            try writer.outdateCollectedResponses(butOf: mappingDigest, withMirrors: collectsMirrors)
+            try writer.responses.outdateCollected(butOf: mappingDigest, withMirrors: collectsMirrors)
         }
         if canRecognize {
             let isClean =

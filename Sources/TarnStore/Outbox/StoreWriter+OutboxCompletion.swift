@@ -84,7 +84,7 @@ extension StoreWriter {
     ) throws {
         let deleted = Set(operation.rows.map(\.record))
         for record in operation.touchedRecords(own) where record != own && !deleted.contains(record) {
-            try removeValidators(ofResponsesListing: record, keepingVersion: operation.kind != .delete)
+            try responses.removeValidators(ofResponsesListing: record, keepingVersion: operation.kind != .delete)
         }
     }
 

@@ -137,7 +137,7 @@ extension StoreWriter {
         try removeEntry(operation)
         // Their next writes are based on the versions on which this one was: if an attempt has
         // reached the server, that refuses them, and the conflict is decided.
-        for record in toldRecords(operation) { try removeValidators(ofResponsesListing: record) }
+        for record in toldRecords(operation) { try responses.removeValidators(ofResponsesListing: record) }
         // It has changed nothing any more, and has no part in the mark.
         if operation.isOvertaken { return }
         try repeatDeletions(after: operation.id, on: restored, changed, keeping: kept)

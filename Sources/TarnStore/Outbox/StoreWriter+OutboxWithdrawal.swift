@@ -150,7 +150,7 @@ extension StoreWriter {
             try remove(record, from: RecordFieldPlace(record: edit.record ?? own, field: edit.field))
         }
         // Responses may have told something that the operation has held back.
-        for told in toldRecords(part) { try removeValidators(ofResponsesListing: told) }
+        for told in toldRecords(part) { try responses.removeValidators(ofResponsesListing: told) }
         if !fields.isEmpty { try repeatDeletions(after: known.id, on: [], [own: fields], keeping: kept) }
         if known.kind == .update, !released.dropped.isEmpty {
             part.id = 0

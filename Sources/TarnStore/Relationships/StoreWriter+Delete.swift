@@ -171,7 +171,7 @@ extension StoreWriter {
             guard let body = RowBody(bytes.bytes, isWide: isWide) else { return }
             _ = try merge(access.catalog.entity(id: row.entity) ?? owner, key, body, isComplete: false)
         }
-        try removeValidators(ofResponsesListing: ListedRecord(entity: owner.root, storageKey: place.key))
+        try responses.removeValidators(ofResponsesListing: ListedRecord(entity: owner.root, storageKey: place.key))
     }
 }
 

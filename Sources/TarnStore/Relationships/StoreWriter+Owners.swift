@@ -173,7 +173,7 @@ extension StoreWriter {
             next.changes.removeAll { $0.record == record && $0.field == place.field }
             try replace(left, by: next)
             left = next
-            try removeValidators(ofResponsesListing: record)
+            try responses.removeValidators(ofResponsesListing: record)
             var part = operation
             (part.id, part.changes, part.edits, part.rows) = (0, [change], [], [])
             try renewMark(record, after: part)

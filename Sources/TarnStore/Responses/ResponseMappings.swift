@@ -42,12 +42,9 @@ extension ResponseTable {
             return mappings
         }
     }
-}
 
-extension StoreWriter {
     /// Notes the mappings of the responses. Observers are not notified.
-    package mutating func note(_ mappings: ResponseMappings) throws {
-        try access.responses.raw.put(
-            access.responses.state.meta, key: MetaKey.responseMappings, text: mappings.text)
+    package func note(_ mappings: ResponseMappings) throws {
+        try raw.put(state.meta, key: MetaKey.responseMappings, text: mappings.text)
     }
 }

@@ -49,25 +49,3 @@ package struct UnsafeRequests: Sendable, Hashable {
         return resources.suffix(Int(new)).contains(resource)
     }
 }
-
-extension StoreReader {
-    /// The newest unsafe requests.
-    package var unsafeRequests: UnsafeRequests {
-        get throws { try access.settings.unsafeRequests }
-    }
-}
-
-extension StoreWriter {
-    /// The newest unsafe requests.
-    package var unsafeRequests: UnsafeRequests {
-        get throws { try access.settings.unsafeRequests }
-    }
-
-    /// Notes unsafe requests to resources. Observers are not notified.
-    package mutating func noteUnsafeRequests(_ resources: [UInt64]) throws {
-        guard !resources.isEmpty else { return }
-        var requests = try unsafeRequests
-        for resource in resources { requests.note(resource) }
-        try access.settings.setUnsafeRequests(requests)
-    }
-}

@@ -44,47 +44,58 @@ package struct SettingsTable {
         }
     }
 
-    var requestBudgets: String? {
-        get throws(LMDBError) {
-            try raw.get(state.meta, key: MetaKey.requestBudgets).map { String(decoding: $0, as: UTF8.self) }
-        }
+    // MARK: - Notes of the layers above. Observers are not notified of them.
+
+    /// The rate budgets of servers, which survive a restart; nil if there are none.
+    package var requestBudgets: String? {
+        get throws(LMDBError) { try text(MetaKey.requestBudgets) }
     }
 
-    func setRequestBudgets(_ text: String) throws(LMDBError) {
+    package func setRequestBudgets(_ text: String) throws(LMDBError) {
         try raw.put(state.meta, key: MetaKey.requestBudgets, text: text)
     }
 
-    var fieldSources: String? {
-        get throws(LMDBError) {
-            try raw.get(state.meta, key: MetaKey.fieldSources).map { String(decoding: $0, as: UTF8.self) }
-        }
+    /// The sources of fields by the last sync of a description; nil if no sync has noted them.
+    package var fieldSources: String? {
+        get throws(LMDBError) { try text(MetaKey.fieldSources) }
     }
 
-    func setFieldSources(_ text: String) throws(LMDBError) {
+    package func setFieldSources(_ text: String) throws(LMDBError) {
         try raw.put(state.meta, key: MetaKey.fieldSources, text: text)
     }
 
+    /// The lists that endpoints request by the last sync of a description; nil if no sync has noted
+    /// them.
     package var requestedLists: String? {
-        get throws(LMDBError) {
-            try raw.get(state.meta, key: MetaKey.requestedLists).map { String(decoding: $0, as: UTF8.self) }
-        }
+        get throws(LMDBError) { try text(MetaKey.requestedLists) }
     }
 
-    func setRequestedLists(_ text: String) throws(LMDBError) {
+    package func setRequestedLists(_ text: String) throws(LMDBError) {
         try raw.put(state.meta, key: MetaKey.requestedLists, text: text)
     }
 
-    var unsafeRequests: UnsafeRequests {
+    /// The newest unsafe requests.
+    package var unsafeRequests: UnsafeRequests {
         get throws(LMDBError) {
             UnsafeRequests(try raw.get(state.meta, key: MetaKey.unsafeRequests).map { Array($0) } ?? [])
         }
     }
 
-    func setUnsafeRequests(_ requests: UnsafeRequests) throws(LMDBError) {
+    /// Notes unsafe requests to resources.
+    package func noteUnsafeRequests(_ resources: [UInt64]) throws(LMDBError) {
+        guard !resources.isEmpty else { return }
+        var requests = try unsafeRequests
+        for resource in resources { requests.note(resource) }
         var writer = ByteWriter()
         requests.write(to: &writer)
         try raw.put(state.meta, Bytes(MetaKey.unsafeRequests), writer.bytes)
     }
+
+    private func text(_ key: StaticString) throws(LMDBError) -> String? {
+        try raw.get(state.meta, key: key).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    // MARK: - Positions of consumers of the change log
 
     /// The token that was saved under a name. Nil if there is none.
     ///

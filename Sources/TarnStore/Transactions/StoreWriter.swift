@@ -24,8 +24,8 @@ public struct StoreWriter: ~Copyable {
     package var changedSequence: UInt64 { changeCount > undoneCount ? sequence : sequence - 1 }
     /// The number of changes that were undone.
     var undoneCount: UInt32 = 0
-    /// Whether a response was stored whose list differs from the one before.
-    var hasNewList = false
+    /// The responses, and what the transaction knows about its changes of them.
+    package var responses: ResponseWriter
     /// Whether an operation of the outbox was queued, changed or removed.
     var changesOutbox = false
     /// Whether the outbox may have an alias; nil before the first write by a key.
@@ -41,16 +41,6 @@ public struct StoreWriter: ~Copyable {
     private(set) var doubles: Set<DuplicateValues> = []
     /// The records of which a change is noted; nil for none.
     package var watched: RepeatedBodies?
-    /// The responses that list a record that is updated; nil if they are not collected.
-    var updatedResponses: Set<UInt64>?
-    /// The last commit before the first request of the answers that are imported; nil if it is not
-    /// known: see ``noteCrossing(_:_:_:_:)``.
-    package var requestedAfter: UInt64?
-    /// The records of which the answers replace values that are newer than their requests.
-    var crossed: Set<ListedRecord> = []
-    /// The responses whose validators this transaction has removed, and that it has not stored
-    /// anew since, with whether writes still require the version that these have named.
-    var strippedResponses: [UInt64: Bool] = [:]
     /// The records that the server has deleted and whose mark has ended without being sent: see
     /// ``deleteGone(except:)``.
     var goneRecords: Set<ListedRecord> = []
@@ -84,6 +74,7 @@ public struct StoreWriter: ~Copyable {
                 LMDBError(.corrupted, operation: "count a commit: the commit sequence of the store has no successor"))
         }
         sequence = next
+        responses = ResponseWriter(access.responses, sequence: next)
         keepsChanges = access.state.changeOptions.keepsChanges
         keepsValues = access.state.changeOptions.keepsValues
     }
@@ -170,7 +161,7 @@ public struct StoreWriter: ~Copyable {
         if !edges.changes.isEmpty { try indexLongLists(oldRules.entity, newRules.entity, key) }
         let taken = newRules.exclusive.isEmpty ? [] : takenReferences(key, old: old.body, new, newRules)
         // Before the row is written, because writing may invalidate the old row.
-        noteCrossing(newRules.root, key, old, body)
+        responses.noteCrossing(newRules.root, key, old, body)
         try log(.update, newRules, key, old: old.body, new, isPartial: isPartial)
         try put(table, newRules, key, new, isPartial: isPartial, version: sequence)
         try storeLongLists()
@@ -401,7 +392,7 @@ public struct StoreWriter: ~Copyable {
         isPartial: Bool = false
     ) throws {
         watched?.note(rules.root, key)
-        if operation == .update { try collectResponses(listing: rules.root, key) }
+        if operation == .update { try responses.collect(listing: rules.root, key) }
         guard keepsChanges else {
             changeCount += 1
             return

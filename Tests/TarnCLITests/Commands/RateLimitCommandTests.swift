@@ -53,7 +53,7 @@ struct RateLimitCommandTests {
             #"{"\#(origin)":{"limits":[{"name":"","remaining":0,"resetsAt":1800000000}],"tokens":0}}"#,
             #"{"\#(origin)":{"limits":[{"name":"","remaining":-9223372036854775808,"resetsAt":1e300},{"name":"b","remaining":0}],"tokens":0}}"#,
         ] {
-            try await store.write { try $0.setRequestBudgets(text) }
+            try await store.write { try $0.access.settings.setRequestBudgets(text) }
             let before = server.requests.count
             expectSuccess(try await tarn(arguments))
             #expect(server.requests.count > before)

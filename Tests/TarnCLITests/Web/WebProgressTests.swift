@@ -67,7 +67,8 @@ struct WebProgressTests {
             let limits = """
                 [{"name":"hour","remaining":3,"resetsAt":1e9},{"name":"","remaining":0,"resetsAt":1e300}]
                 """
-            try writer.setRequestBudgets("{\"https://api.example.org abcdef\":{\"limits\":\(limits),\"tokens\":0}}")
+            try writer.access.settings.setRequestBudgets(
+                "{\"https://api.example.org abcdef\":{\"limits\":\(limits),\"tokens\":0}}")
         }
         return (path, store)
     }
@@ -134,7 +135,7 @@ struct WebProgressTests {
     func damaged() throws {
         let folder = try TemporaryFolder()
         var made: (path: String, store: Store)? = try makeStore(folder)
-        try made?.store.write { try $0.setRequestBudgets("no limits") }
+        try made?.store.write { try $0.access.settings.setRequestBudgets("no limits") }
         let path = try #require(made?.path)
         made = nil
         let url = URL(fileURLWithPath: path + "/data.mdb")

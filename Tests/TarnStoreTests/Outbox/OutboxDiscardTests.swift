@@ -123,7 +123,7 @@ struct OutboxDiscardTests {
         try store.write { writer in
             _ = try writer.completeOperation(1)
             // As after each operation that has reached the server.
-            _ = try writer.removeValidators(ofResponsesListing: "Issue", 17, at: .now)
+            _ = try writer.responses.removeValidators(ofResponsesListing: "Issue", 17, at: .now)
         }
         try bed.discard(2)
         #expect(try store.record("Issue", 17) == nil)

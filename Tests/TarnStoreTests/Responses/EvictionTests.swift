@@ -63,7 +63,7 @@ struct EvictionTests {
         try put(400..<420, areCaches: true)
         let kept = try store.read { try $0.access.responses.lastID }
         let removed = try store.write { writer in
-            try writer.evict(CacheLimits(entries: 0), uses: [:], kept: kept, atMost: 100, now: now) { 0.5 }
+            try writer.responses.evict(CacheLimits(entries: 0), uses: [:], kept: kept, atMost: 100, now: now) { 0.5 }
         }
         #expect(removed.count == 39 && !removed.contains(kept))
         #expect(try store.read { try $0.cacheTotals.entries } == 1)
@@ -84,7 +84,7 @@ struct EvictionTests {
         }
         let uses = [ids[0]: now, ids[1]: now]
         let removed = try store.write { writer in
-            try writer.evict(CacheLimits(entries: 4), uses: uses, atMost: 100, now: now) { 0.1 }
+            try writer.responses.evict(CacheLimits(entries: 4), uses: uses, atMost: 100, now: now) { 0.1 }
         }
         #expect(removed == [ids[2]])
     }
@@ -99,12 +99,12 @@ struct EvictionTests {
                 ids.append(view.id)
                 return true
             }
-            try writer.noteUses([ids[0]: ahead, ids[1]: ahead, ids[2]: now])
+            try writer.responses.noteUses([ids[0]: ahead, ids[1]: ahead, ids[2]: now])
             return ids
         }
         let removed = try store.write { writer in
             var sample = 0
-            return try writer.evict(CacheLimits(entries: 1), uses: [ids[0]: now], atMost: 100, now: now) {
+            return try writer.responses.evict(CacheLimits(entries: 1), uses: [ids[0]: now], atMost: 100, now: now) {
                 sample += 1
                 // Each entry in turn.
                 return Double(sample % 3) * 0.4
@@ -131,12 +131,12 @@ struct EvictionTests {
         let ids = try caches()
         func time(_ microseconds: Int64) -> Timestamp { Timestamp(microseconds: now.microseconds + microseconds) }
         try store.write { writer in
-            try writer.noteUses([ids[0]: time(400 * 86_400 * 1_000_000), ids[1]: time(-2), ids[2]: time(-1)])
-            try writer.noteUses([ids[0]: now])
+            try writer.responses.noteUses([ids[0]: time(400 * 86_400 * 1_000_000), ids[1]: time(-2), ids[2]: time(-1)])
+            try writer.responses.noteUses([ids[0]: now])
         }
         let removed = try store.write { writer in
             var sample = 0
-            return try writer.evict(CacheLimits(entries: 2), uses: [:], atMost: 100, now: now) {
+            return try writer.responses.evict(CacheLimits(entries: 2), uses: [:], atMost: 100, now: now) {
                 sample += 1
                 // Each entry in turn.
                 return Double(sample % 3) * 0.4
@@ -153,7 +153,9 @@ struct EvictionTests {
         let ids = try caches()
         let removed = try store.write { writer in
             // Samples among the later entries of mirrors. The last of the caches is the oldest.
-            try writer.evict(CacheLimits(entries: 0), uses: [ids[0]: now, ids[1]: now], atMost: 100, now: now) { 0.1 }
+            try writer.responses.evict(CacheLimits(entries: 0), uses: [ids[0]: now, ids[1]: now], atMost: 100, now: now) {
+                0.1
+            }
         }
         #expect(removed.first == ids[2] && Set(removed) == Set(ids))
         #expect(try store.read { try $0.cacheTotals.entries } == 0)
@@ -167,7 +169,7 @@ struct EvictionTests {
         let first = try #require(left.first)
         var random = SeededRandom(seed: 1)
         let removed = try store.write { writer in
-            try writer.evict(CacheLimits(entries: 15), uses: [first: now], atMost: 100, now: now) {
+            try writer.responses.evict(CacheLimits(entries: 15), uses: [first: now], atMost: 100, now: now) {
                 // Of all ids, these are in the gap.
                 Double.random(in: 0.1..<0.5, using: &random)
             }

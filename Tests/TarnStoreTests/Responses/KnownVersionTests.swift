@@ -34,7 +34,7 @@ struct KnownVersionTests {
     private func removeValidators(keepingVersion: Bool...) throws {
         try store.write { writer in
             for isKept in keepingVersion {
-                try writer.removeValidators(ofResponsesListing: record, keepingVersion: isKept)
+                try writer.responses.removeValidators(ofResponsesListing: record, keepingVersion: isKept)
             }
         }
     }
@@ -59,7 +59,7 @@ struct KnownVersionTests {
             try store.write { writer in
                 let response = try #require(
                     try writer.access.responses.view(RequestKey(url: url(2), endpoint: "issue").digest)?.entry)
-                try writer.keepVersions(of: [record], besides: [response])
+                try writer.responses.keepVersions(of: [record], besides: [response])
             }
         }
         try put(1, tag: "a")
@@ -121,7 +121,7 @@ struct KnownVersionTests {
             try store.write { try $0.putResponse(outdated) }
         }
         #expect(try version() == ["etag", "a"])
-        try store.write { try $0.invalidateResponses(listing: "Issue", 1) }
+        try store.write { try $0.responses.invalidate(listing: "Issue", 1) }
         #expect(try version() == [])
         #expect(try store.read { try $0.response(to: request) }?.validation.isInvalidated == true)
     }

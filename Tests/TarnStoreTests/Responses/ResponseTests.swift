@@ -117,8 +117,8 @@ struct ResponseTests {
         }
         func collects() throws -> Bool {
             try store.write { writer in
-                try writer.beginCollectingResponses(butOf: "a", withMirrors: false)
-                return writer.updatedResponses != nil
+                try writer.responses.beginCollecting(butOf: "a", withMirrors: false)
+                return writer.responses.updated != nil
             }
         }
         /// Stores an entry as a program does that leaves the numbers as they are.
@@ -225,20 +225,20 @@ struct ResponseTests {
         let record = ListedRecord(entity: 3, storageKey: RecordKey(1).storageKey)
         try put(entry(1, [1, 2]), entry(2, [2]))
         try store.write { writer in
-            try writer.removeValidators(ofResponsesListing: record)
-            try writer.removeValidators(ofResponsesListing: record)
+            try writer.responses.removeValidators(ofResponsesListing: record)
+            try writer.responses.removeValidators(ofResponsesListing: record)
         }
         #expect(try response(1)?.validation.headers == ["link", ""] && response(2)?.validation.headers.count == 4)
         try store.write { writer in
             try writer.putResponse(entry(1, [1, 2]))
-            try writer.removeValidators(ofResponsesListing: record)
+            try writer.responses.removeValidators(ofResponsesListing: record)
             try writer.putResponse(entry(1, [1, 2]))
         }
         #expect(try response(1)?.validation.headers.count == 4)
         try store.write { writer in
-            try writer.removeValidators(ofResponsesListing: record)
+            try writer.responses.removeValidators(ofResponsesListing: record)
             try writer.putResponse(entry(1, [1]))
-            try writer.removeValidators(ofResponsesListing: record)
+            try writer.responses.removeValidators(ofResponsesListing: record)
         }
         #expect(try response(1)?.validation.headers == ["link", ""])
     }

@@ -30,7 +30,7 @@ struct BudgetKeeperTests {
     }
 
     private func save(_ text: String, in store: Store) async throws {
-        try await store.write { try $0.setRequestBudgets(text) }
+        try await store.write { try $0.access.settings.setRequestBudgets(text) }
     }
 
     @Test("a sync of one API keeps the limits that a sync of another one has saved since it began")

@@ -370,7 +370,7 @@ struct MirrorOtherMappingTests {
         try await first.open().write { writer in
             var foreign = own
             foreign.last = 99
-            try writer.note(foreign)
+            try writer.access.responses.note(foreign)
         }
         #expect(try mappings() == ResponseMappings())
     }

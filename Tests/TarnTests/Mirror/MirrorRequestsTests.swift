@@ -70,7 +70,7 @@ struct MirrorRequestsTests {
         store.description.api.authentication = .bearer(.value(Secret("new-token")))
         let second = try await store.sync(server.base + "/v1")
         #expect(second.failures.isEmpty && server.requests.count == 2, "\(second.texts)")
-        let text = try #require(try store.read { try $0.requestBudgets })
+        let text = try #require(try store.read { try $0.access.settings.requestBudgets })
         let limits = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
         #expect(limits?.count == 2 && !text.contains("new-token"), "\(text)")
         // Without the token, the limit of requests without credentials still holds.

@@ -186,7 +186,7 @@ struct SeveralAPIsTests {
                   b: { api: two, path: /b, entity: Item, paginate: single_page }
                 """)
         try await store.sync(nil)
-        let text = try #require(try store.read { try $0.requestBudgets })
+        let text = try #require(try store.read { try $0.access.settings.requestBudgets })
         #expect(text.contains("\(one.port)") && text.contains("\(two.port)"), "\(text)")
         let again = try await store.sync(nil)
         #expect(again.failures.count == 2 && one.requests.count == 1 && two.requests.count == 1)

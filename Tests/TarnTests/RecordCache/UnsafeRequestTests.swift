@@ -127,7 +127,7 @@ struct UnsafeRequestTests {
         let folder = try TemporaryFolder(), store = try store(folder), cached = cached(store), resource = Resource()
         let sender = self.cached(store), server = try ScriptedServer { resource.answer($0, "") }
         let request = TransportRequest(url: server.base + "/x")
-        func noted() throws -> UInt64 { try store.read { try $0.unsafeRequests.count } }
+        func noted() throws -> UInt64 { try store.read { try $0.access.settings.unsafeRequests.count } }
         _ = try await sender.answer(TransportRequest(method: "POST", url: request.url))
         #expect(try noted() == 0)
         async let older = cached.answer(request)
@@ -137,7 +137,7 @@ struct UnsafeRequestTests {
         #expect(try noted() == 0)
         _ = try await sender.answer(TransportRequest(method: "POST", url: request.url))
         #expect(try noted() == 1)
-        try await store.write { try $0.noteUnsafeRequests((0..<100).map { UInt64($0) }) }
+        try await store.write { try $0.access.settings.noteUnsafeRequests((0..<100).map { UInt64($0) }) }
         resource.release()
         #expect(try await !older.status.isStored)
         #expect(try noted() == 101)

@@ -125,7 +125,7 @@ extension Store {
                 }
             }
             // Those that may list deleted records.
-            while try write(alone: true, { try $0.removeResponses(ofRoot: id, atMost: step) }) > 0 {}
+            while try write(alone: true, { try $0.responses.remove(ofRoot: id, atMost: step) }) > 0 {}
             try changeCatalog { catalog, access in
                 guard let entity = catalog.entity(id: id) else { return isGone = true }
                 try catalog.checkUnused(entity)
@@ -176,7 +176,7 @@ extension Store {
             let part = Array(ids.prefix(step))
             ids = ids.dropFirst(part.count)
             try write(alone: true) { writer in
-                for id in part { try writer.removeValidators(ofResponse: id) }
+                for id in part { try writer.responses.removeValidators(ofResponse: id) }
             }
         }
     }

@@ -1,7 +1,7 @@
 // Responses to one request of other users, or with other header fields or hooks: they share their
 // records.
 
-extension StoreWriter {
+extension ResponseWriter {
     /// Outdates the responses to the same URL, of other users, or with other header fields or
     /// hooks, that share a record with a response that was just imported.
     ///
@@ -9,7 +9,7 @@ extension StoreWriter {
     /// but neither freshness nor a 304 confirms them.
     package mutating func outdateVariants(of entries: [ResponseEntry]) throws {
         guard !entries.isEmpty else { return }
-        let scopes = try access.responses.scopes()
+        let scopes = try table.scopes()
         for entry in entries { try outdateVariants(of: entry, scopes) }
     }
 
@@ -18,7 +18,7 @@ extension StoreWriter {
         guard !records.isEmpty else { return }
         var outdated: [ResponseEntry] = []
         for scope in scopes {
-            try access.responses.forEach(to: request.url, scope: scope) { view in
+            try table.forEach(to: request.url, scope: scope) { view in
                 let isOthers = scope != request.authScope || view.variant != request.variant
                 guard view.method == request.method, !view.isList,
                     isOthers || view.endpoint != request.endpoint && view.valueVariant != entry.valueVariant
@@ -36,6 +36,6 @@ extension StoreWriter {
                 return true
             }
         }
-        for other in outdated { try putResponse(other) }
+        for other in outdated { try put(other) }
     }
 }

@@ -1,6 +1,6 @@
 // Stored responses whose records another mapping has changed.
 
-extension StoreWriter {
+extension ResponseWriter {
     /// Begins to collect the responses that list a record that this transaction updates.
     ///
     /// Nothing is collected, and no update costs more, if no response can be of interest.
@@ -8,25 +8,24 @@ extension StoreWriter {
     /// - Parameters:
     ///   - mapping: the digest of the present schema and mapping.
     ///   - withMirrors: whether responses of mirrors are of interest, too.
-    package mutating func beginCollectingResponses(butOf mapping: String, withMirrors: Bool) throws {
-        let responses = access.responses
-        try responses.countMappingsOfEarlierVersions()
-        let areOfInterest = try responses.hasCaches(butOf: mapping) || withMirrors && responses.hasMirrors
-        updatedResponses = areOfInterest ? [] : nil
+    package mutating func beginCollecting(butOf mapping: String, withMirrors: Bool) throws {
+        try table.countMappingsOfEarlierVersions()
+        let areOfInterest = try table.hasCaches(butOf: mapping) || withMirrors && table.hasMirrors
+        updated = areOfInterest ? [] : nil
     }
 
     /// Collects the responses that list an updated record, if that has begun.
-    mutating func collectResponses(listing root: UInt16, _ key: Bytes) throws {
-        guard updatedResponses != nil else { return }
-        try access.responses.forEachID(listing: root, key) { id in
-            updatedResponses?.insert(id)
+    mutating func collect(listing root: UInt16, _ key: Bytes) throws {
+        guard updated != nil else { return }
+        try table.forEachID(listing: root, key) { id in
+            updated?.insert(id)
             return true
         }
     }
 
     /// The collected responses, in the order of their ids; behind
-    /// ``outdateCollectedResponses(butOf:withMirrors:)`` only those of mirrors.
-    package var collectedResponses: [UInt64] { updatedResponses.map { $0.sorted() } ?? [] }
+    /// ``outdateCollected(butOf:withMirrors:)`` only those of mirrors.
+    package var collected: [UInt64] { updated.map { $0.sorted() } ?? [] }
 
     /// Outdates the collected responses of caches that another mapping has imported, and ends the
     /// collection.
@@ -37,18 +36,18 @@ extension StoreWriter {
     /// - Parameters:
     ///   - mapping: the digest of the present schema and mapping.
     ///   - withMirrors: whether the responses of mirrors stay collected.
-    package mutating func outdateCollectedResponses(butOf mapping: String, withMirrors: Bool) throws {
-        let collected = collectedResponses
+    package mutating func outdateCollected(butOf mapping: String, withMirrors: Bool) throws {
+        let collected = collected
         var mirrors: Set<UInt64> = []
-        updatedResponses = nil
+        updated = nil
         for id in collected {
-            guard let view = try access.responses.view(id: id) else { continue }
+            guard let view = try table.view(id: id) else { continue }
             if view.isMirrors { mirrors.insert(id) }
             guard !view.isMirrors, !view.isList, view.mapping != mapping, var entry = view.entry else { continue }
             let known = entry.validation
             entry.validation.outdate()
-            if entry.validation != known { try putResponse(entry) }
+            if entry.validation != known { try put(entry) }
         }
-        if withMirrors, !mirrors.isEmpty { updatedResponses = mirrors }
+        if withMirrors, !mirrors.isEmpty { updated = mirrors }
     }
 }

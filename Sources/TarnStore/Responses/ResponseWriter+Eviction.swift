@@ -1,6 +1,6 @@
 // Cache eviction: approximate LRU.
 
-extension StoreWriter {
+extension ResponseWriter {
     /// Evicts entries of a cache until it is within its limits, or until `count` are removed.
     ///
     /// No order of use is stored: a hit would have to write. Of a few random entries, the least
@@ -20,9 +20,9 @@ extension StoreWriter {
     ) throws -> [UInt64] {
         var removed: [UInt64] = []
         if let age = limits.age { removed = try evictExpired(age, kept, now, random) }
-        while removed.count < count, try !limits.allow(access.responses.totals) {
-            guard let victim = try access.responses.evictionVictim(uses, kept, limits, now, random).id else { break }
-            try access.responses.remove(id: victim)
+        while removed.count < count, try !limits.allow(table.totals) {
+            guard let victim = try table.evictionVictim(uses, kept, limits, now, random).id else { break }
+            try table.remove(id: victim)
             removed.append(victim)
         }
         return removed
@@ -32,14 +32,14 @@ extension StoreWriter {
     private mutating func evictExpired(
         _ age: Int, _ kept: UInt64?, _ now: Timestamp, _ random: () -> Double
     ) throws -> [UInt64] {
-        let entries = try access.responses.totals.entries
+        let entries = try table.totals.entries
         var removed: [UInt64] = []
         guard entries > 0 else { return [] }
         for sample in 0..<ResponseTable.samples {
             var found: [ResponseTable.Candidate] = []
-            _ = try access.responses.addRandomCandidate(to: &found, sample, of: entries, except: kept, random)
+            _ = try table.addRandomCandidate(to: &found, sample, of: entries, except: kept, random)
             guard let entry = found.first, entry.validatedAt.isOlder(thanSeconds: age, at: now) else { continue }
-            try access.responses.remove(id: entry.id)
+            try table.remove(id: entry.id)
             removed.append(entry.id)
         }
         return removed
@@ -55,7 +55,7 @@ extension StoreWriter {
         _ age: Int, at now: Timestamp, from id: UInt64, looking: Int
     ) throws -> (removed: Int, next: UInt64?) {
         var expired: [UInt64] = [], next: UInt64?, seen = 0
-        try access.responses.forEach(from: id) { view in
+        try table.forEach(from: id) { view in
             guard seen < looking else {
                 next = view.id
                 return false
@@ -64,7 +64,7 @@ extension StoreWriter {
             if view.isCaches, view.validatedAt.isOlder(thanSeconds: age, at: now) { expired.append(view.id) }
             return true
         }
-        for id in expired { try access.responses.remove(id: id) }
+        for id in expired { try table.remove(id: id) }
         return (expired.count, next)
     }
 }

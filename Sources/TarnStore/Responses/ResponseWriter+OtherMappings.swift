@@ -1,6 +1,6 @@
 // The removal of responses that another mapping has imported.
 
-extension StoreWriter {
+extension ResponseWriter {
     /// Removes the responses of a mirror to a request that another mapping has imported.
     ///
     /// The store has the values of the present mapping by now: a 304 would confirm them for the
@@ -8,12 +8,12 @@ extension StoreWriter {
     ///
     /// - Parameter isDeclared: whether the description has an endpoint of this name.
     /// - Returns: the names of endpoints without a declaration that had such responses.
-    package mutating func removeResponses(
+    package mutating func remove(
         ofOtherMappingsThan request: RequestKey, isDeclared: (Substring) -> Bool
     ) throws -> Set<String> {
         let name = RequestKey.name(ofEndpoint: request.endpoint)
         var others: [UInt64] = [], gone: Set<String> = []
-        try access.responses.forEach(to: request.url, scope: request.authScope) { view in
+        try table.forEach(to: request.url, scope: request.authScope) { view in
             let endpoint = view.endpoint
             guard endpoint != request.endpoint, !view.isCaches, view.scan != nil, view.method == request.method else {
                 return true
@@ -27,7 +27,7 @@ extension StoreWriter {
             others.append(view.id)
             return true
         }
-        for id in others { try removeResponse(id: id) }
+        for id in others { try remove(id: id) }
         return gone
     }
 }

@@ -1,6 +1,6 @@
 // Answers that were under way at the same time and tell different things of one record.
 
-extension StoreWriter {
+extension ResponseWriter {
     /// Notes a record if a value that was committed after the request of the present answer was
     /// sent is replaced by another one.
     ///
@@ -30,8 +30,8 @@ extension StoreWriter {
         let records = crossed
         (requestedAfter, crossed) = (nil, [])
         for record in records {
-            for id in try access.responses.ids(listing: record) {
-                guard let view = try access.responses.view(id: id), !lists.contains(view.identity) else { continue }
+            for id in try table.ids(listing: record) {
+                guard let view = try table.view(id: id), !lists.contains(view.identity) else { continue }
                 try removeValidators(ofResponse: id)
             }
         }

@@ -1,6 +1,6 @@
 // The removal of responses to earlier requests for changes.
 
-extension StoreWriter {
+extension ResponseWriter {
     /// The maximum number of responses that are examined for one new response.
     private static let mostExamined = 256
 
@@ -12,18 +12,17 @@ extension StoreWriter {
     /// - Parameters:
     ///   - newest: a stored response of the list.
     ///   - base: the number of the last scan of the whole list, whose responses stay.
-    package mutating func removeResponses(relistedBy newest: ResponseEntry, sparing base: UInt64?) throws {
+    package mutating func remove(relistedBy newest: ResponseEntry, sparing base: UInt64?) throws {
         guard let identity = newest.listing.identity else { return }
-        let responses = access.responses
         var candidates: Set<UInt64> = []
         for record in newest.listing.listed {
-            candidates.formUnion(try responses.ids(listing: record).suffix(StoreWriter.mostExamined))
+            candidates.formUnion(try table.ids(listing: record).suffix(ResponseWriter.mostExamined))
         }
-        for id in candidates.sorted(by: >).prefix(StoreWriter.mostExamined) {
-            guard let view = try responses.view(id: id), view.identity == identity, let scan = view.scan,
+        for id in candidates.sorted(by: >).prefix(ResponseWriter.mostExamined) {
+            guard let view = try table.view(id: id), view.identity == identity, let scan = view.scan,
                 scan < newest.listing.scan, scan != base, try isRelisted(view, after: scan, identity)
             else { continue }
-            try responses.remove(id: id)
+            try table.remove(id: id)
         }
     }
 
@@ -32,8 +31,8 @@ extension StoreWriter {
         var isRelisted = true
         try view.forEachListed { entity, key in
             let record = ListedRecord(entity: entity, storageKey: Array(key))
-            isRelisted = try access.responses.ids(listing: record).reversed().contains { id in
-                guard let other = try access.responses.view(id: id) else { return false }
+            isRelisted = try table.ids(listing: record).reversed().contains { id in
+                guard let other = try table.view(id: id) else { return false }
                 return other.identity == identity && other.scan.map { $0 > scan } ?? false
             }
             return isRelisted

@@ -58,18 +58,18 @@ extension StoreWriter {
             guard change.operation == .created else {
                 throw ChangeLogError.changeOfMissingRecord(entity: entity.name, key: "\(change.key)")
             }
-            let body = try replacingLongLists(said, old: nil, rules)
+            let body = try edges.replacing(said, old: nil, rules, access)
             if remembersRecords, rules.hasUnique { try remember(key, rules.root, nil, .created) }
             try index(key, old: nil, rules, new: body, rules)
-            if !edges.changes.isEmpty { try indexLongLists(rules.entity, rules.entity, key) }
+            try edges.index(rules.entity, rules.entity, key, access, into: &indexChanges)
             try log(.create, rules, key, old: nil, body, isPartial: change.isPartial)
             try put(table, rules, key, body, isPartial: change.isPartial, version: sequence, appending: appending)
-            return try storeLongLists()
+            return try edges.store(access)
         }
         if StorageKey.isDigest(key), !access.saySameKey(entity, old.body, said) {
             throw StoreWriteError.keyCollision(entity: entity.name)
         }
-        let body = try replacingLongLists(said, old: old.body, rules)
+        let body = try edges.replacing(said, old: old.body, rules, access)
         let oldRules = try access.state.rules(of: old.entity)
         // A created record has only the fields of the change.
         let dropped =
@@ -84,10 +84,10 @@ extension StoreWriter {
         if remembersRecords, rules.hasUnique || oldRules.hasUnique { try remember(key, rules.root, old, .updated) }
         edges.drop(dropped, old.body)
         try index(key, old: old.body, oldRules, new: new, rules)
-        if !edges.changes.isEmpty { try indexLongLists(oldRules.entity, rules.entity, key) }
+        try edges.index(oldRules.entity, rules.entity, key, access, into: &indexChanges)
         try log(.update, rules, key, old: old.body, new, isPartial: change.isPartial)
         try put(table, rules, key, new, isPartial: change.isPartial, version: sequence)
-        try storeLongLists()
+        try edges.store(access)
     }
 
     /// Appends a body with the values of a change, under the field ids of this store.

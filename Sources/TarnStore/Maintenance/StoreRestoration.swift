@@ -100,20 +100,20 @@ extension StoreWriter {
             let old = try access.records.view(known, entity, key), oldRules = try access.state.rules(of: old.entity)
             if old.version >= version { return false }
             isNew = false
-            edges.changes.removeAll(keepingCapacity: true)
+            edges.removeAll()
             try index(key, old: old.body, oldRules, new: nil, oldRules)
-            try indexRemovedLongLists(oldRules.entity, key, old.body)
+            try edges.indexRemoved(oldRules.entity, key, old.body, access, into: &indexChanges)
             _ = try access.raw.delete(table, key)
-            try storeLongLists()
+            try edges.store(access)
         }
         remembersRecords = true
         hasUnknownOwners = true
         if rules.hasUnique { try remember(key, rules.root, nil, .created) }
-        let body = try replacingLongLists(body, old: nil, rules)
+        let body = try edges.replacing(body, old: nil, rules, access)
         try index(key, old: nil, rules, new: body, rules)
-        if !edges.changes.isEmpty { try indexLongLists(entity, entity, key) }
+        try edges.index(entity, entity, key, access, into: &indexChanges)
         try put(table, rules, key, body, isPartial: isPartial, version: version)
-        try storeLongLists()
+        try edges.store(access)
         return isNew
     }
 

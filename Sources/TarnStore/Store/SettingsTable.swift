@@ -1,6 +1,6 @@
 // The table `meta` in a transaction: sequence, incarnation and the texts that consumers save.
 
-internal import LMDB
+package import LMDB
 
 /// The table `meta` in a transaction.
 package struct SettingsTable {

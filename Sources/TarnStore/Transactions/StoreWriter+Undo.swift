@@ -39,24 +39,24 @@ extension StoreWriter {
             let now = try access.raw.get(table, key).map { try access.records.view($0, root, key) }
             let nowRules = try now.map { try access.state.rules(of: $0.entity) }
             guard let old = memory.old else {
-                edges.changes.removeAll(keepingCapacity: true)
+                edges.removeAll()
                 if let now, let nowRules {
                     try index(key, old: now.body, nowRules, new: nil, nowRules)
-                    try indexRemovedLongLists(nowRules.entity, key, now.body)
+                    try edges.indexRemoved(nowRules.entity, key, now.body, access, into: &indexChanges)
                 }
                 _ = try access.raw.delete(table, key)
-                try storeLongLists()
+                try edges.store(access)
                 return
             }
             let rules = try access.state.rules(of: old.entity)
             try old.body.withUnsafeBytes { bytes in
                 guard let expanded = RowBody(bytes, isWide: old.isWide) else { return }
-                let body = try replacingLongLists(expanded, old: now?.body, rules)
+                let body = try edges.replacing(expanded, old: now?.body, rules, access)
                 if let now { edges.drop(now.body.fields(notIn: body), now.body) }
                 try index(key, old: now?.body, nowRules ?? rules, new: body, rules)
-                try indexLongLists(nowRules?.entity ?? rules.entity, rules.entity, key)
+                try edges.index(nowRules?.entity ?? rules.entity, rules.entity, key, access, into: &indexChanges)
                 try put(table, rules, key, body, isPartial: old.isPartial, version: old.version)
-                try storeLongLists()
+                try edges.store(access)
             }
         }
         try writeLog()

@@ -130,13 +130,13 @@ public struct StoreWriter: ~Copyable {
         defer { access.release(to: mark) }
         let appending = try tail.isPast(key, rules.root, access.raw, table)
         guard !appending, let oldBytes = try access.raw.get(table, key) else {
-            let body = try replacingLongLists(body, old: nil, rules)
+            let body = try edges.replacing(body, old: nil, rules, access)
             try create(rules, table, key, body, isComplete: isComplete, appending: appending)
             return .created
         }
         let old = try access.records.view(oldBytes, rules.entity, key)
         if StorageKey.isDigest(key) { try checkSameKey(rules.entity, old.body, body) }
-        let body = try replacingLongLists(body, old: old.body, rules)
+        let body = try edges.replacing(body, old: old.body, rules, access)
         if old.entity == rules.id, Bytes.equal(old.body.bytes, body.bytes), !old.isPartial || !isComplete,
             removed.isEmpty
         {
@@ -158,13 +158,13 @@ public struct StoreWriter: ~Copyable {
         }
         edges.drop(dropped, old.body)
         try index(key, old: old.body, oldRules, new: new, newRules)
-        if !edges.changes.isEmpty { try indexLongLists(oldRules.entity, newRules.entity, key) }
+        try edges.index(oldRules.entity, newRules.entity, key, access, into: &indexChanges)
         let taken = newRules.exclusive.isEmpty ? [] : takenReferences(key, old: old.body, new, newRules)
         // Before the row is written, because writing may invalidate the old row.
         responses.noteCrossing(newRules.root, key, old, body)
         try log(.update, newRules, key, old: old.body, new, isPartial: isPartial)
         try put(table, newRules, key, new, isPartial: isPartial, version: sequence)
-        try storeLongLists()
+        try edges.store(access)
         if !taken.isEmpty { try takeOver(taken, newRules) }
         return .updated
     }
@@ -180,11 +180,11 @@ public struct StoreWriter: ~Copyable {
         let isPartial = !isComplete && rules.isLacking(body)
         if remembersRecords, rules.hasUnique { try remember(key, rules.root, nil, .created) }
         try index(key, old: nil, rules, new: body, rules)
-        if !edges.changes.isEmpty { try indexLongLists(rules.entity, rules.entity, key) }
+        try edges.index(rules.entity, rules.entity, key, access, into: &indexChanges)
         let taken = rules.exclusive.isEmpty ? [] : takenReferences(key, old: nil, body, rules)
         try log(.create, rules, key, old: nil, body, isPartial: isPartial)
         try put(table, rules, key, body, isPartial: isPartial, version: sequence, appending: appending)
-        try storeLongLists()
+        try edges.store(access)
         if !taken.isEmpty { try takeOver(taken, rules) }
     }
 
@@ -210,12 +210,12 @@ public struct StoreWriter: ~Copyable {
     mutating func remove(_ key: Bytes, _ row: EncodedRow) throws {
         let rules = try access.state.rules(of: row.entity)
         if remembersRecords, rules.hasUnique { try remember(key, rules.root, row, .updated) }
-        edges.changes.removeAll(keepingCapacity: true)
+        edges.removeAll()
         try index(key, old: row.body, rules, new: nil, rules)
-        try indexRemovedLongLists(rules.entity, key, row.body)
+        try edges.indexRemoved(rules.entity, key, row.body, access, into: &indexChanges)
         try log(.delete, rules, key, old: row.body, nil)
         _ = try access.raw.delete(access.state.records(of: rules.root), key)
-        try storeLongLists()
+        try edges.store(access)
         try access.responses.removeAll(
             listing: rules.root, key, keepingVersions: keepsVersionsOfDeleted ? sequence : nil)
         if try access.localChanges.hasMarks { _ = try access.localChanges.remove(rules.root, key) }
@@ -341,7 +341,7 @@ public struct StoreWriter: ~Copyable {
     }
 
     private mutating func add(_ key: Bytes, _ row: RowBody, _ index: CompiledIndex, insertion: Bool) {
-        // For edge lists only the differences change the index: see `indexLongLists`.
+        // For edge lists only the differences change the index: see `EdgeListChanges.index`.
         if let field = index.field, edges.concern(field) { return }
         IndexEntry.forEach(index, row, owner: key, scratch: &scratch) { entry, unique in
             indexChanges.add(entry, to: index.id, insertion: insertion, unique: unique)

@@ -42,7 +42,7 @@ struct EdgeListTests {
     private func set(_ list: Int64, _ keys: [RecordKey], _ field: String = "items") throws -> Int {
         try store.write { writer in
             try writer.put("List", RecordKey(list), [.init(field, .references(keys))])
-            return writer.edgeRowCount
+            return writer.edges.rowCount
         }
     }
 

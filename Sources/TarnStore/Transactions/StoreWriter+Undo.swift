@@ -19,7 +19,7 @@ extension StoreWriter {
             }
             remembered[place] = RememberedRecord(order: remembered.count, old: row, outcome: outcome)
         }
-        remembered[place]?.ordinals.append(changeCount)
+        remembered[place]?.ordinals.append(changes.count)
     }
 
     /// Restores a record to its state before this transaction, and removes its changes from the
@@ -59,9 +59,7 @@ extension StoreWriter {
                 try edges.store(access)
             }
         }
-        try writeLog()
-        undoneCount += UInt32(memory.ordinals.count)
-        for ordinal in memory.ordinals { try access.changes.remove(sequence, ordinal) }
+        try changes.undo(memory.ordinals, in: access.changes)
         return memory.outcome
     }
 

@@ -19,24 +19,15 @@ public struct StoreWriter: ~Copyable {
     var rowBuffers: RowBuffers?
     /// The commit sequence of this transaction, if it changes something.
     let sequence: UInt64
-    private(set) var changeCount: UInt32 = 0
+    var changes: ChangeLogWriter
     /// The sequence that no change of this transaction so far exceeds.
-    package var changedSequence: UInt64 { changeCount > undoneCount ? sequence : sequence - 1 }
-    /// The number of changes that were undone.
-    var undoneCount: UInt32 = 0
+    package var changedSequence: UInt64 { changes.isChanged ? sequence : sequence - 1 }
     /// The responses, and what the transaction knows about its changes of them.
     package var responses: ResponseWriter
     /// Whether an operation of the outbox was queued, changed or removed.
     var changesOutbox = false
     /// Whether the outbox may have an alias; nil before the first write by a key.
     var knowsAliases: Bool?
-    /// Entries for the change log that are not in its table yet.
-    /// For each: u32 length of the value, key, value.
-    private var pendingLog = ByteWriter(capacity: 4096)
-    private var pendingGroup: PendingGroup?
-    private static let pendingLogLimit = 1 << 20
-    /// The switches of the change log: it exists, and it records values of some entity.
-    private let keepsChanges: Bool, keepsValues: Bool
     /// Values of unique indexes that occurred twice at some moment of this transaction.
     private(set) var doubles: Set<DuplicateValues> = []
     /// The records of which a change is noted; nil for none.
@@ -75,8 +66,7 @@ public struct StoreWriter: ~Copyable {
         }
         sequence = next
         responses = ResponseWriter(access.responses, sequence: next)
-        keepsChanges = access.state.changeOptions.keepsChanges
-        keepsValues = access.state.changeOptions.keepsValues
+        changes = ChangeLogWriter(access.state.changeOptions, sequence: next)
     }
 
     /// The entities of the store and their ids.
@@ -297,10 +287,10 @@ public struct StoreWriter: ~Copyable {
     /// - Returns: The number of changes; 0 if all of them were undone.
     mutating func finish() throws -> Int {
         try checkUnique()
-        try writeLog()
-        guard changeCount > undoneCount else { return 0 }
+        try changes.write(to: access.changes)
+        guard changes.isChanged else { return 0 }
         try access.settings.setSequence(sequence)
-        return Int(changeCount)
+        return Int(changes.count)
     }
 
     private func checkSameKey(_ entity: Catalog.Entity, _ old: RowBody, _ new: RowBody) throws(StoreWriteError) {
@@ -384,7 +374,7 @@ public struct StoreWriter: ~Copyable {
         row.storeBytes(of: checksum.littleEndian, toByteOffset: 8, as: UInt32.self)
     }
 
-    /// Appends an entry to the change log (`ChangeEntry`).
+    /// Notes a change of a record: in the change log, and for those that watch records.
     /// Must be called before the row is written: the references of a list that moves to the edge
     /// table are still needed.
     mutating func log(
@@ -393,62 +383,7 @@ public struct StoreWriter: ~Copyable {
     ) throws {
         watched?.note(rules.root, key)
         if operation == .update { try responses.collect(listing: rules.root, key) }
-        guard keepsChanges else {
-            changeCount += 1
-            return
-        }
-        let hasDetails = keepsValues || StorageKey.isDigest(key), groups = !hasDetails && access.state.groupsChanges
-        if groups, let group = pendingGroup, group.takes(operation, rules.id, key, end: pendingLog.count) {
-            ChangeGroup.append(key, to: &pendingLog)
-            finishEntry(at: group.start)
-            return
-        }
-        let start = pendingLog.count
-        pendingLog.appendLittleEndian(UInt32(0))
-        pendingLog.appendBigEndian(sequence)
-        pendingLog.appendBigEndian(changeCount)
-        pendingGroup = nil
-        if hasDetails {
-            try appendWithDetails(operation, rules, key, old, new, isPartial)
-        } else if groups {
-            ChangeGroup.append(operation, rules.id, key, to: &pendingLog)
-            pendingGroup = PendingGroup(start: start, operation: operation, entity: rules.id)
-        } else {
-            ChangeEntry.append(operation, rules.id, key, to: &pendingLog)
-        }
-        finishEntry(at: start)
-        if pendingLog.count > StoreWriter.pendingLogLimit { try writeLog() }
-    }
-
-    private mutating func finishEntry(at start: Int) {
-        pendingLog.store(UInt32(pendingLog.count - start - 4 - ChangeEntry.keySize), at: start)
-        changeCount += 1
-    }
-
-    /// Appends an entry's value with the whole of a long key and the values of changed fields.
-    private mutating func appendWithDetails(
-        _ operation: ChangeEntry.Operation, _ rules: EntityRules, _ key: Bytes, _ old: RowBody?, _ new: RowBody?,
-        _ isPartial: Bool
-    ) throws {
-        var wholeKey: [UInt8]?
-        if StorageKey.isDigest(key), let row = new ?? old { wholeKey = try access.wholeKey(rules.entity, row)?.tuple }
-        var values: ChangedFields?
-        if let new, access.state.changeOptions.keepsValues(of: rules.id) {
-            let before = operation == .create ? nil : old
-            // Those of another kind are lost with the change of the kind.
-            let lost = before?.fields(notIn: new).filter { rules.entity.field(id: $0) != nil }.sorted() ?? []
-            values = ChangedFields(old: before, new: new, lists: edges.changes, lost: lost)
-        }
-        ChangeEntry.append(
-            operation, rules.id, key, wholeKey: wholeKey, values: values, isPartial: isPartial, to: &pendingLog)
-    }
-
-    /// Writes the pending entries to the log.
-    mutating func writeLog() throws {
-        guard pendingLog.count > 0 else { return }
-        try access.changes.append(pendingLog.bytes)
-        pendingLog.removeAll()
-        pendingGroup = nil
+        try changes.append(operation, rules, key, old: old, new, isPartial: isPartial, edges, access)
     }
 }
 

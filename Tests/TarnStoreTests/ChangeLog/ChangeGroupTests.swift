@@ -62,7 +62,7 @@ struct ChangeGroupTests {
         let start = try store.read { try $0.changeToken }
         try store.write { writer in
             for id in 0..<10 { try writer.put("Issue", RecordKey(Int64(id)), []) }
-            try writer.writeLog()
+            try writer.changes.write(to: writer.access.changes)
             for ordinal: UInt32 in [4, 0, 9, 5] { try writer.access.changes.remove(writer.sequence, ordinal) }
             // There is none any more, and there was never one.
             for ordinal: UInt32 in [4, 10] { try writer.access.changes.remove(writer.sequence, ordinal) }

@@ -61,7 +61,7 @@ struct OutboxManyOperationsTests {
         let labels = (0..<60).map { RecordKey("label \($0)") }
         _ = try store.write { try $0.enqueueEach(.add, labels, of: "labels", "Issue", issue) }
         let changes = try store.write { writer in
-            let before = writer.changeCount
+            let before = writer.changes.count
             if isDeleted {
                 let receipt = try writer.enqueueDelete("Issue", issue)
                 #expect(receipt.operation == nil && receipt.withdrawn.count == 61)
@@ -69,7 +69,7 @@ struct OutboxManyOperationsTests {
                 let discard = try writer.discardOperation(1)
                 #expect(discard.operations.count == 61 && discard.records == [OutboxRecord("Issue", issue)])
             }
-            return writer.changeCount - before
+            return writer.changes.count - before
         }
         #expect(changes == 1)
         #expect(try store.count("Issue") == 1 && bed.marks() == [] && bed.counts.isEmpty)

@@ -68,33 +68,3 @@ extension OutboxTable {
         return records
     }
 }
-
-extension StoreWriter {
-    /// Notes records whose operation has reached the server, and forgets some from long ago.
-    ///
-    /// The outbox has been changed before, so that its revision is that of this commit.
-    mutating func noteSettled(_ records: some Sequence<ListedRecord>, at now: Timestamp) throws {
-        let table = try access.state.outboxTable(), revision = try outbox.revision
-        var added = 0
-        for record in records {
-            added += 1
-            try OutboxEntryKey.settled(revision, now, record).withUnsafeBytes {
-                try access.raw.put(table, $0, .empty)
-            }
-        }
-        let (oldest, isBefore) = now.microseconds.subtractingReportingOverflow(OutboxEntryKey.settledLifetime)
-        guard !isBefore, oldest > 0 else { return }
-        let cursor = try access.raw.cursor(table)
-        defer { cursor.close() }
-        // A time in the future is that of a clock that was set back: it would never pass.
-        let newest = now.microseconds.addingReportingOverflow(OutboxEntryKey.settledLifetime).partialValue
-        // A bounded number, but more than were added.
-        for _ in 0..<8 + 2 * added {
-            let entry = try OutboxEntryKey.settled(after: 0).withUnsafeBytes { try cursor.seek($0) }
-            guard let key = entry?.key, let settled = OutboxEntryKey.settled(key),
-                settled.time < UInt64(oldest) || settled.time > UInt64(max(0, newest))
-            else { return }
-            try cursor.delete()
-        }
-    }
-}

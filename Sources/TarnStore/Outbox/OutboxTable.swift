@@ -270,7 +270,7 @@ package struct OutboxTable {
     ///
     /// 1. A key that a record has, or an unsent change, is that record's.
     /// 2. A key with an alias leads to the record that has had it. The alias ends for good when
-    ///    another record has the key: see `StoreWriter.removeAlias(of:)`.
+    ///    another record has the key: see `OutboxWriter.removeAlias(of:)`.
     /// 3. The key of a new record of an owner has the present key of that owner.
     ///
     /// - Parameter isAliased: whether an alias has led to the key. Its own alias is newer, so the

@@ -4,6 +4,15 @@
 import Foundation
 
 extension StoreWriter {
+    /// The outbox as this transaction has left it.
+    package var outbox: OutboxTable { access.outbox }
+
+    /// Returns the key of the record that a caller's write by key changes: see
+    /// `StoreAccess.writtenKey`.
+    mutating func writtenKey(_ name: String, _ key: RecordKey) throws -> RecordKey {
+        try operations.hasAliases() ? access.writtenKey(name, key) : key
+    }
+
     /// Creates a record locally, and queues its creation.
     ///
     /// - Parameters:
@@ -22,7 +31,7 @@ extension StoreWriter {
         let new = try newKey(key, found, values), key = new.key
         try access.checkForm(of: key, found)
         let record = ListedRecord(entity: found.root, storageKey: key.storageKey)
-        guard try wholeRow(record) == nil else {
+        guard try access.wholeRow(record) == nil else {
             throw OutboxError.recordExists(entity: entity, key: key.description)
         }
         var operation = StoredOperation(0, .create, found.id, key, at: .now)
@@ -36,14 +45,14 @@ extension StoreWriter {
         // The parts of the key that the caller knows are sent, too; defaults are the server's.
         let given = Set(values.compactMap { found.field($0.name)?.id }).union(found.key)
             .subtracting(new.temporaryFields)
-        let stored = try wholeRow(record)?.values ?? [:]
+        let stored = try access.wholeRow(record)?.values ?? [:]
         operation.unsent = Set(request.unsent.compactMap { found.field($0)?.id }).subtracting(found.key)
         operation.serverFields = request.serverFields.map { Set($0.compactMap { found.field($0)?.id }) }
         operation.changes = given.sorted().compactMap { id in
             stored[id].map { StoredOperation.FieldChange(kind: found.id, field: id, before: nil, after: $0) }
         }
         operation.changes += cleared
-        try insert(&operation, lastTemporary: new.lastTemporary)
+        try operations.insert(&operation, lastTemporary: new.lastTemporary)
         try mark(operation)
         return OutboxReceipt(operation: operation.id, key: key)
     }
@@ -90,7 +99,7 @@ extension StoreWriter {
             return receipt
         }
         if !earlier.isEmpty { operation.hasTemporaryKey = try outbox.creation(of: record)?.hasTemporaryKey ?? false }
-        try insert(&operation)
+        try operations.insert(&operation)
         try mark(operation)
         return OutboxReceipt(operation: operation.id, key: key)
     }
@@ -153,7 +162,7 @@ extension StoreWriter {
         var changed = creation
         changed.unsent.formUnion(ids)
         changed.serverFields?.subtract(ids)
-        try replace(creation, by: changed)
+        try operations.replace(creation, by: changed)
     }
 
     /// Folds an update into the last operation of its record; nil if that is not possible.
@@ -234,12 +243,12 @@ extension StoreWriter {
         folded.related += update.related.filter { !known.related.contains($0) }
         guard !folded.changes.isEmpty else {
             // Everything is as it was before.
-            try removeEntry(known)
+            try operations.remove(known)
             try renewMark(record, after: known)
             return OutboxReceipt(
                 operation: nil, key: update.key, isFolded: true, withdrawn: [try outbox.decoded(known)])
         }
-        try replace(known, by: folded)
+        try operations.replace(known, by: folded)
         try mark(folded)
         let left = Set(folded.changes.filter { $0.record == nil }.map(\.field))
         if !left.isSuperset(of: (known.changes + update.changes).filter { $0.record == nil }.map(\.field)) {
@@ -279,7 +288,7 @@ extension StoreWriter {
         try operation.take(request, try resolving(request.related))
         var known: [ListedRecord: LocalMark] = [:]
         try deleteLocally(&operation, record, &receipt, &known)
-        try insert(&operation)
+        try operations.insert(&operation)
         try mark(operation, known: known)
         receipt.operation = operation.id
         return receipt
@@ -329,7 +338,7 @@ extension StoreWriter {
             var size = 0
             for position in 0..<cascade.end {
                 let member = ListedRecord(cascade.records[position].root, cascade.records.key(at: position))
-                guard let row = try wholeRow(member) else { continue }
+                guard let row = try access.wholeRow(member) else { continue }
                 size += row.body.count
                 try OutboxError.check("deleted records", size, limit: StoredOperation.longestRows)
                 operation.rows.append(
@@ -358,7 +367,7 @@ extension StoreWriter {
                 let root = access.state.outboxSchema.destinationRoot(owner.id, found.field)
             else { continue }
             let record = ListedRecord(entity: owner.root, storageKey: found.key)
-            guard let row = try wholeRow(record), let visible = row.value(of: found.field) else { continue }
+            guard let row = try access.wholeRow(record), let visible = row.value(of: found.field) else { continue }
             let place = RecordFieldPlace(record: record, field: found.field)
             guard operation.id > 0 else {
                 _ = operation.nullify(place, row.kind, visible, gone, root)

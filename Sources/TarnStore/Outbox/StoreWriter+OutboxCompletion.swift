@@ -34,7 +34,7 @@ extension StoreWriter {
             guard operation.kind == .create else { throw OutboxError.wrongKind(id: known.id, kind: operation.kind) }
             try access.checkForm(of: key, access.state.entity(known.entity))
         }
-        try removeEntry(operation)
+        try operations.remove(operation)
         if operation.kind == .delete { try removeVersions(ofRecordsDeletedBy: operation) }
         let parts = OperationParts(operation, own)
         for record in operation.touchedRecords(own) {
@@ -45,7 +45,7 @@ extension StoreWriter {
             try keepMark(mark, of: record, after: operation)
         }
         try removeValidators(ofOthersChangedBy: operation, own)
-        try noteSettled(operation.touchedRecords(own), at: now)
+        try operations.noteSettled(operation.touchedRecords(own), at: now)
         // The answer to a creation that was repeated may have brought the record back.
         if operation.kind == .delete, try outbox.ids(.own, own).isEmpty, try mark(of: own) == nil {
             _ = try removeRow(own)
@@ -68,7 +68,7 @@ extension StoreWriter {
         // A key that the server has assigned again: earlier changes were of a record that is gone.
         if !completion.wasKnown { try dropChanges(ofRecordBefore: operation.id, with: adopted) }
         try adopt(root, operation.key, key, at: now)
-        try noteSettled([adopted], at: now)
+        try operations.noteSettled([adopted], at: now)
         return completion
     }
 }
@@ -124,8 +124,8 @@ extension StoreWriter {
             try rekeyJoins(rekeyed, &owned)
             try rekeyOperations(rekeyed, &owned)
             // The key belongs to this record now, also once that is deleted.
-            try removeAlias(of: rekeyed.new)
-            try putAlias(rekeyed.old, rekeyed.to, at: now)
+            try operations.removeAlias(of: rekeyed.new)
+            try operations.putAlias(rekeyed.old, rekeyed.to, at: now)
             for record in owned where known.insert(record.old).inserted { waiting.append(record) }
         }
     }
@@ -133,7 +133,7 @@ extension StoreWriter {
     // MARK: - The row and the mark
 
     private mutating func rekeyRow(_ rekeyed: RekeyedRecord) throws {
-        let local = try wholeRow(rekeyed.old), server = try wholeRow(rekeyed.new)
+        let local = try access.wholeRow(rekeyed.old), server = try access.wholeRow(rekeyed.new)
         let localMark = try mark(of: rekeyed.old), serverMark = try mark(of: rekeyed.new)
         var mark = localMark ?? serverMark
         let deletions = try [rekeyed.old, rekeyed.new].compactMap { try outbox.deletion(of: $0) }
@@ -182,7 +182,7 @@ extension StoreWriter {
             return
         }
         deletion.rows.removeAll { $0.record == record }
-        try replace(before, by: deletion)
+        try operations.replace(before, by: deletion)
         for (place, value) in left { try continueFrom(value, place, after: id) }
         let own = deletion.record(access.catalog)
         let added = deletion.touchedRecords(own).subtracting(before.touchedRecords(own))
@@ -240,7 +240,7 @@ extension StoreWriter {
                     let record = ListedRecord(entity: owner.root, storageKey: referrer)
                     if owner.key.contains(field.id) {
                         if let child = try self.owned(record, owner, rekeyed) { owned.append(child) }
-                    } else if let value = try wholeRow(record)?.value(of: field.id),
+                    } else if let value = try access.wholeRow(record)?.value(of: field.id),
                         let replaced = value.replacing(rekeyed.old.storageKey, by: rekeyed.new.storageKey)
                     {
                         try setFields(record, [field.id: replaced])
@@ -364,7 +364,7 @@ extension StoreWriter {
                 else { continue }
                 owned.append(child)
             }
-            try replace(known, by: operation)
+            try operations.replace(known, by: operation)
         }
     }
 }

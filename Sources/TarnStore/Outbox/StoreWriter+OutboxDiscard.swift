@@ -68,7 +68,7 @@ extension StoreWriter {
 
     /// Whether a response has brought a stored record whose creation is queued.
     func isAtServer(_ record: ListedRecord) throws -> Bool {
-        guard try wholeRow(record) != nil else { return false }
+        guard try access.wholeRow(record) != nil else { return false }
         // No response has a record under a temporary key.
         if try outbox.creation(of: record)?.hasTemporaryKey ?? false { return false }
         if let mark = try mark(of: record) {
@@ -134,7 +134,7 @@ extension StoreWriter {
             changed[place.record, default: []].insert(place.field)
         }
         // Rolling back may have stored the operation's neighbours, and never itself.
-        try removeEntry(operation)
+        try operations.remove(operation)
         // Their next writes are based on the versions on which this one was: if an attempt has
         // reached the server, that refuses them, and the conflict is decided.
         for record in toldRecords(operation) { try responses.removeValidators(ofResponsesListing: record) }
@@ -142,7 +142,7 @@ extension StoreWriter {
         if operation.isOvertaken { return }
         try repeatDeletions(after: operation.id, on: restored, changed, keeping: kept)
         records.formUnion(changed.keys)
-        for record in restored where try wholeRow(record) != nil { records.insert(record) }
+        for record in restored where try access.wholeRow(record) != nil { records.insert(record) }
         for record in operation.touchedRecords(own).subtracting(removed) { try renewMark(record, after: parts[record]) }
     }
 
@@ -168,7 +168,7 @@ extension StoreWriter {
             operation.edits.removeAll {
                 $0.target == record.storageKey && schema.destinationRoot($0.kind, $0.field) == record.entity
             }
-            if operation != known { try replace(known, by: operation) }
+            if operation != known { try operations.replace(known, by: operation) }
         }
     }
 
@@ -177,7 +177,7 @@ extension StoreWriter {
     /// - Returns: false if a record with the key exists again or was deleted again, or no longer
     ///   exists at the server.
     private mutating func restore(_ row: StoredOperation.DeletedRow, _ deletion: StoredOperation) throws -> Bool {
-        guard try wholeRow(row.record) == nil, access.catalog.entity(id: row.kind) != nil else { return false }
+        guard try access.wholeRow(row.record) == nil, access.catalog.entity(id: row.kind) != nil else { return false }
         // A later deletion is of the record that was created again, and keeps that one.
         guard try self.deletion(of: row.record, after: deletion.id) == nil else { return false }
         let known = try mark(of: row.record)

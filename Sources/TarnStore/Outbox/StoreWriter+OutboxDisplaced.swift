@@ -25,8 +25,10 @@ extension StoreWriter {
         var displaced = creation
         displaced.hasTemporaryKey = true
         displaced.changes.removeAll { $0.record == nil && new.temporaryFields.contains($0.field) }
-        try replace(creation, by: displaced)
-        if let number = new.lastTemporary { try changeCounters { $0.lastTemporary = max($0.lastTemporary, number) } }
+        try operations.replace(creation, by: displaced)
+        if let number = new.lastTemporary {
+            try operations.changeCounters { $0.lastTemporary = max($0.lastTemporary, number) }
+        }
         try adopt(root, creation.key, new.key, at: now)
     }
 }

@@ -99,51 +99,6 @@ extension [[UInt8]] {
 }
 
 extension StoreWriter {
-    /// A row whose long lists have the form of short ones.
-    struct WholeRow {
-        var kind: UInt16
-        var isPartial: Bool
-        var isWide: Bool
-        var body: [UInt8]
-
-        func value(of field: UInt16) -> [UInt8]? {
-            body.withUnsafeBytes { RowBody($0, isWide: isWide)?.value(of: field).map { Array($0.bytes) } }
-        }
-
-        /// The values by field, without the whole key.
-        var values: [UInt16: [UInt8]] {
-            body.withUnsafeBytes { bytes in
-                var values: [UInt16: [UInt8]] = [:]
-                guard let body = RowBody(bytes, isWide: isWide) else { return values }
-                for index in 0..<body.count where body.id(at: index) != WholeKey.field {
-                    if let value = body.value(at: index) { values[body.id(at: index)] = Array(value.bytes) }
-                }
-                return values
-            }
-        }
-    }
-
-    /// Copies the row of a record; nil if it is not stored.
-    func wholeRow(_ record: ListedRecord) throws -> WholeRow? {
-        guard let root = access.catalog.entity(id: record.entity) else { return nil }
-        return try record.storageKey.withUnsafeBytes { key in
-            try access.lending {
-                guard let row = try access.records.row(root, key) else { return nil }
-                return try wholeRow(row, root, key)
-            }
-        }
-    }
-
-    func wholeRow(_ row: EncodedRow, _ root: Catalog.Entity, _ key: Bytes) throws -> WholeRow {
-        guard let expanded = try access.expandingLongLists(row.body) else {
-            return WholeRow(
-                kind: row.entity, isPartial: row.isPartial, isWide: row.body.isWide, body: Array(row.body.bytes))
-        }
-        guard expanded.isWhole else { throw StoreError.damagedRow(entity: root.name, key: access.describe(key)) }
-        return WholeRow(
-            kind: row.entity, isPartial: row.isPartial, isWide: expanded.isWide, body: expanded.bytes)
-    }
-
     /// Sets and removes fields of a stored record. Values that no longer fit the catalog are
     /// removed.
     ///
@@ -152,7 +107,7 @@ extension StoreWriter {
         _ record: ListedRecord, _ values: [UInt16: [UInt8]?], mayBePartial: Bool = false
     ) throws {
         let access = access
-        guard let row = try wholeRow(record), let entity = access.catalog.entity(id: row.kind) else { return }
+        guard let row = try access.wholeRow(record), let entity = access.catalog.entity(id: row.kind) else { return }
         var builder = BodyBuilder(), bytes = ByteWriter(), removed: Set<UInt16> = []
         for (id, value) in values.sorted(by: { $0.key < $1.key }) {
             guard let field = entity.field(id: id), !entity.key.contains(id) else { continue }
@@ -176,7 +131,7 @@ extension StoreWriter {
     /// - Parameter ended: the operation, or its part for the record.
     /// - Returns: whether the visible value has changed.
     mutating func rollBack(_ place: RecordFieldPlace, of ended: StoredOperation) throws -> Bool {
-        let catalog = access.catalog, row = try wholeRow(place.record)
+        let catalog = access.catalog, row = try access.wholeRow(place.record)
         let others = try outbox.touching(place.record, except: ended.id)
         let deletion = row == nil ? others.last { $0.hasRow(of: place.record) } : nil
         guard row != nil || deletion != nil else { return false }
@@ -200,14 +155,14 @@ extension StoreWriter {
         for var operation in all where operation.id != ended.id {
             let known = operation
             operation.replay(&edited, place, operation.record(catalog))
-            try replace(known, by: operation)
+            try operations.replace(known, by: operation)
         }
         let value = edited.value
         guard value != visible else { return false }
         if let id = deletion?.id, let known = try outbox.stored(id) {
             var changed = known
             changed.setDeletedValue(value, of: place)
-            try replace(known, by: changed)
+            try operations.replace(known, by: changed)
             return false
         }
         try setFields(place.record, [place.field: value], mayBePartial: ended.wasPartial)
@@ -237,11 +192,11 @@ extension StoreWriter {
             if isSentAnew, operation.kind == .update, operation.state == .pending, operation.changes != known.changes {
                 operation.sendAnew()
             }
-            try replace(known, by: operation)
+            try operations.replace(known, by: operation)
             if operation.edits.count < known.edits.count { left.append(known) }
         }
         let visible = edited.value
-        if try wholeRow(place.record)?.value(of: place.field) != visible {
+        if try access.wholeRow(place.record)?.value(of: place.field) != visible {
             try setFields(place.record, [place.field: visible])
         }
         // A deletion that finds nothing to remove from the record no longer changes it.

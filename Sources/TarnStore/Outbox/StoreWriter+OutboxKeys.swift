@@ -11,7 +11,9 @@ extension StoreWriter {
         for _ in 0..<2 {
             let storageKey = key.storageKey
             let row = try storageKey.withUnsafeBytes { bytes in
-                try access.lending { try access.rowOfKey(found, bytes, key).map { try wholeRow($0, found, bytes) } }
+                try access.lending {
+                    try access.rowOfKey(found, bytes, key).map { try access.wholeRow($0, found, bytes) }
+                }
             }
             if let row { return (ListedRecord(entity: found.root, storageKey: storageKey), key, row) }
             key = try outbox.resolved(found, key)

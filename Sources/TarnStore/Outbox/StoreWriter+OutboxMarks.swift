@@ -113,7 +113,7 @@ extension StoreWriter {
         if known.operation != .update, touch?.operation == .update, mark?.operation != known.operation {
             mark = LocalMark(known.operation, [], entity: known.entity, since: known.since)
         }
-        if mark == nil, known.operation != .delete, touch?.operation == .delete, try wholeRow(record) != nil {
+        if mark == nil, known.operation != .delete, touch?.operation == .delete, try access.wholeRow(record) != nil {
             // The program has stored the record again, without an operation.
             mark = LocalMark(known.operation, known.fields, entity: known.entity, since: known.since)
         }

@@ -53,7 +53,7 @@ extension StoreWriter {
             operation.edits = all.edits.isEmpty ? [] : [all.edits[index]]
             operation.changes = all.changes.isEmpty ? [] : [all.changes[index]]
             operation.hasTemporaryKey = hasTemporaryKey
-            try insert(&operation)
+            try operations.insert(&operation)
             try mark(operation)
             operations.append(operation.id)
         }
@@ -69,7 +69,7 @@ extension StoreWriter {
         guard !operation.members.isEmpty else { return OutboxReceipt(operation: nil, key: operation.key) }
         try applyLocally(operation, record)
         operation.hasTemporaryKey = try outbox.creation(of: record)?.hasTemporaryKey ?? false
-        try insert(&operation)
+        try operations.insert(&operation)
         try mark(operation)
         return OutboxReceipt(operation: operation.id, key: operation.key)
     }
@@ -231,7 +231,7 @@ extension StoreWriter {
 
     private func memberRow(_ member: RecordKey, _ change: MemberChange) throws -> (ListedRecord, WholeRow) {
         let record = change.member(member)
-        guard let row = try wholeRow(record), access.catalog.isKind(row.kind, of: change.destination.id) else {
+        guard let row = try access.wholeRow(record), access.catalog.isKind(row.kind, of: change.destination.id) else {
             throw OutboxError.recordMissing(entity: change.destination.name, key: member.description)
         }
         return (record, row)
@@ -245,7 +245,7 @@ extension StoreWriter {
             RecordFieldPlace(record: edit.record ?? own, field: edit.field)
         }
         for (place, edits) in edits {
-            let value = try known[place.record]?[place.field] ?? wholeRow(place.record)?.value(of: place.field)
+            let value = try known[place.record]?[place.field] ?? access.wholeRow(place.record)?.value(of: place.field)
             known[place.record, default: [:]][place.field] = edits.applied(to: value)
         }
         for (record, values) in known { try setFields(record, values) }

@@ -24,14 +24,14 @@ extension StoreWriter {
                 guard known.relationship == sent.relationship else { continue }
                 var operation = known
                 operation.removeMembers(Set(sent.members.map(\.storageKey)))
-                if operation != known { try replace(known, by: operation) }
+                if operation != known { try operations.replace(known, by: operation) }
             case (.create, .delete):
                 var operation = known
                 operation.failure = OutboxFailure(
                     kind: OutboxFailure.recreated,
                     message: "a later change has created the record again; a retry withdraws the deletion",
                     at: known.failure?.at ?? .now)
-                try replace(known, by: operation)
+                try operations.replace(known, by: operation)
             default: continue
             }
         }
@@ -87,7 +87,7 @@ extension StoreWriter {
             guard !gone.isEmpty else { return }
             var operation = known
             operation.removeMembers(gone)
-            try replace(known, by: operation)
+            try operations.replace(known, by: operation)
         case .create, .delete: break
         }
     }
@@ -101,7 +101,7 @@ extension StoreWriter {
         let left = try queued(known.id)
         var operation = left, gone = known
         operation.removeMembers(Set(known.members.map(\.storageKey)))
-        try replace(left, by: operation)
+        try operations.replace(left, by: operation)
         gone.id = 0
         for record in Set(others.map(\.record)) { try renewMark(record, after: gone) }
     }
@@ -111,7 +111,7 @@ extension StoreWriter {
         let known = try releaseOwners(of: known, fields)
         var operation = known
         operation.changes.removeAll { $0.record == nil && fields.contains($0.field) }
-        if operation != known { try replace(known, by: operation) }
+        if operation != known { try operations.replace(known, by: operation) }
     }
 }
 

@@ -6,7 +6,7 @@ extension StoreWriter {
     mutating func mergeResolving(
         _ rules: EntityRules, _ key: Bytes, _ body: RowBody, isComplete: Bool
     ) throws -> Outcome {
-        guard try hasAliases() else { return try merge(rules, key, body, isComplete: isComplete) }
+        guard try operations.hasAliases() else { return try merge(rules, key, body, isComplete: isComplete) }
         let replaced = try access.presentReferences(in: body, of: rules.entity)
         guard !replaced.isEmpty else { return try merge(rules, key, body, isComplete: isComplete) }
         var builder = BodyBuilder(), bytes = ByteWriter()

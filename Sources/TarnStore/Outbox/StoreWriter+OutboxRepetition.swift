@@ -44,7 +44,7 @@ extension StoreWriter {
         of record: ListedRecord, _ fields: Set<UInt16>?, after id: UInt64
     ) throws -> [LostReference] {
         let catalog = access.catalog
-        guard let row = try wholeRow(record), let entity = catalog.entity(id: row.kind) else { return [] }
+        guard let row = try access.wholeRow(record), let entity = catalog.entity(id: row.kind) else { return [] }
         var found: [LostReference] = []
         for field in entity.fields where fields?.contains(field.id) ?? true {
             guard let root = access.state.outboxSchema.destinationRoot(row.kind, field.id),
@@ -69,7 +69,7 @@ extension StoreWriter {
 
     /// Finds the deletion of a record that is not stored, and the record's concrete entity.
     func deletion(of record: ListedRecord, after id: UInt64) throws -> (operation: UInt64, kind: UInt16)? {
-        guard try wholeRow(record) == nil else { return nil }
+        guard try access.wholeRow(record) == nil else { return nil }
         for operation in try outbox.touching(record, after: id) {
             if let row = operation.rows.first(where: { $0.record == record }) { return (operation.id, row.kind) }
         }
@@ -90,7 +90,7 @@ extension StoreWriter {
                     else { return false }
                     return (value.referenceTarget.map { [$0] } ?? value.referenceList).contains(record.storageKey)
                 }
-                guard leads, try wholeRow(row.record) == nil else { continue }
+                guard leads, try access.wholeRow(row.record) == nil else { continue }
                 found.append(LostReference(operation: other, nullified: nil, target: row.record))
                 break
             }
@@ -108,7 +108,7 @@ extension StoreWriter {
         do { left = try deleteCascade(of: record, into: &deletion, &known) } catch StoreWriteError.deleteDenied {
             return false
         }
-        try replace(before, by: deletion)
+        try operations.replace(before, by: deletion)
         for (place, value) in left { try continueFrom(value, place, after: before.id) }
         let deleted = deletion.rows.dropFirst(before.rows.count).map(\.record)
         let marked = before.touchedRecords(before.record(access.catalog)).subtracting(deleted)
@@ -119,7 +119,7 @@ extension StoreWriter {
     /// Removes a restored reference, and adds its removal to a deletion.
     private mutating func nullify(_ place: RecordFieldPlace, _ lost: LostReference) throws {
         let before = try queued(lost.operation), catalog = access.catalog
-        guard let row = try wholeRow(place.record) else { return }
+        guard let row = try access.wholeRow(place.record) else { return }
         // The value at the time of the deletion: later operations continue from it.
         var value = try self.value(row.value(of: place.field), place, before: before.id)
         guard let known = value else { return }
@@ -138,7 +138,7 @@ extension StoreWriter {
         } else {
             return
         }
-        try replace(before, by: deletion)
+        try operations.replace(before, by: deletion)
         try continueFrom(value, place, after: before.id)
         try mark(deletion, except: deletion.touchedRecords(deletion.record(catalog)).subtracting([place.record]))
     }

@@ -33,7 +33,7 @@ extension StoreWriter {
         operation.attempts = stored.attempts &+ 1
         operation.attemptedAt = now
         operation.notBefore = nil
-        try replace(stored, by: operation)
+        try operations.replace(stored, by: operation)
         (claimed.state, claimed.attempts) = (operation.state, operation.attempts)
         (claimed.attemptedAt, claimed.notBefore) = (now, nil)
         claimed.mayHaveArrived = operation.mayHaveArrived
@@ -166,7 +166,7 @@ extension StoreWriter {
         }
         guard evenIfAccepted || !known.isAccepted else { throw OutboxError.accepted(id: id) }
         if known.isOvertaken {
-            try removeEntry(known)
+            try operations.remove(known)
             return nil
         }
         if known.isOfEarlierRecord {
@@ -184,7 +184,7 @@ extension StoreWriter {
         operation.state = .pending
         operation.notBefore = nil
         operation.failure = nil
-        try replace(known, by: operation)
+        try operations.replace(known, by: operation)
         return try outbox.decoded(operation)
     }
 
@@ -209,7 +209,7 @@ extension StoreWriter {
         }
         guard operation != known else { return nil }
         if known.kind == .update, known.attempts > 0 { operation.idempotencyKey = .drawn() }
-        try replace(known, by: operation)
+        try operations.replace(known, by: operation)
         return try outbox.decoded(operation)
     }
 
@@ -220,7 +220,7 @@ extension StoreWriter {
     ///
     /// - Throws: `OutboxError.unknownOperation`.
     package mutating func sendFields(_ names: Set<String>, ofCreation id: UInt64) throws {
-        let known = try queued(id), row = try wholeRow(known.record(access.catalog))
+        let known = try queued(id), row = try access.wholeRow(known.record(access.catalog))
         guard let entity = access.catalog.entity(id: known.entity) else { return }
         let fields = Set(names.compactMap { entity.field($0)?.id })
         let sent = known.changes.filter { change in
@@ -228,7 +228,7 @@ extension StoreWriter {
         }
         var operation = known
         operation.unsent.subtract(sent.map(\.field))
-        if operation != known { try replace(known, by: operation) }
+        if operation != known { try operations.replace(known, by: operation) }
     }
 
     /// Replaces the changes of an update or a creation after a conflict, and queues it again.
@@ -257,7 +257,7 @@ extension StoreWriter {
             var operation = try queued(id)
             let before = operation
             operation.changes.removeAll { $0.isOf(place, record) }
-            try replace(before, by: operation)
+            try operations.replace(before, by: operation)
         }
         let before = try releaseOwners(of: queued(id), Set(dropped.map(\.field)))
         var operation = before
@@ -267,15 +267,15 @@ extension StoreWriter {
         }
         operation.changes.sort { $0.field < $1.field }
         if known.kind == .update, operation.changes.isEmpty {
-            try removeEntry(before)
+            try operations.remove(before)
             try renewMark(record, after: known)
             // The server has it all: responses from before may not.
-            try noteSettled([record], at: .now)
+            try operations.noteSettled([record], at: .now)
             try deleteGone()
             return nil
         }
         operation.sendAnew()
-        try replace(before, by: operation)
+        try operations.replace(before, by: operation)
         beginClearing()
         for (field, value) in after {
             try continueFrom(value, RecordFieldPlace(record: record, field: field), after: id)
@@ -284,7 +284,7 @@ extension StoreWriter {
         operation = try releaseOwners(of: operation, Set(changed.map(\.field)))
         let stored = operation
         operation.changes += cleared
-        try replace(stored, by: operation)
+        try operations.replace(stored, by: operation)
         var gone = known
         gone.id = 0
         gone.changes = dropped
@@ -302,7 +302,7 @@ extension StoreWriter {
         guard let known = try outbox.stored(id) else { return false }
         var operation = known
         body(&operation)
-        try replace(known, by: operation)
+        try operations.replace(known, by: operation)
         return true
     }
 }

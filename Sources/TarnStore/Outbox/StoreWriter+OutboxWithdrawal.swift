@@ -65,7 +65,7 @@ extension StoreWriter {
     ///
     /// They need not refer to the record: it may refer to them, or have them in a list.
     private func unsentTargets(of record: ListedRecord) throws -> [ListedRecord] {
-        guard let row = try wholeRow(record) else { return [] }
+        guard let row = try access.wholeRow(record) else { return [] }
         var targets: [ListedRecord] = []
         for relationship in access.state.deleteRules[row.kind] where relationship.deleteRule == .cascade {
             targets += try access.targets(of: record, relationship)
@@ -141,7 +141,7 @@ extension StoreWriter {
                 fields.insert(change.field)
             }
         }
-        try replace(known, by: released.left)
+        try operations.replace(known, by: released.left)
         for change in released.shortened {
             let place = RecordFieldPlace(record: own, field: change.field)
             try continueFrom(change.after, place, after: known.id)
@@ -206,7 +206,7 @@ extension StoreWriter {
 
     /// Removes a member from the visible value of a list.
     private mutating func remove(_ member: ListedRecord, from place: RecordFieldPlace) throws {
-        guard let list = try wholeRow(place.record)?.value(of: place.field)?.referenceList,
+        guard let list = try access.wholeRow(place.record)?.value(of: place.field)?.referenceList,
             list.contains(member.storageKey)
         else { return }
         try setFields(place.record, [place.field: list.filter { $0 != member.storageKey }.referenceValue])

@@ -107,7 +107,7 @@ extension StoreWriter {
         (restoresOwners, claimsOwners) = (true, true)
         defer { (restoresOwners, claimsOwners) = (didRestore, didClaim) }
         for record in undone {
-            guard let row = try wholeRow(ListedRecord(entity: record.entity, storageKey: record.storageKey)) else {
+            guard let row = try access.wholeRow(ListedRecord(entity: record.entity, storageKey: record.storageKey)) else {
                 continue
             }
             let rules = try access.state.rules(of: row.kind)
@@ -126,7 +126,7 @@ extension StoreWriter {
 
     private mutating func clear(_ field: UInt16, of owner: [UInt8], _ rules: EntityRules) throws {
         let record = ListedRecord(entity: rules.root, storageKey: owner)
-        guard let row = try wholeRow(record), let before = row.value(of: field),
+        guard let row = try access.wholeRow(record), let before = row.value(of: field),
             let kind = access.catalog.entity(id: row.kind)
         else { return }
         clearedOwners?.append(
@@ -171,7 +171,7 @@ extension StoreWriter {
             }
             var next = left
             next.changes.removeAll { $0.record == record && $0.field == place.field }
-            try replace(left, by: next)
+            try operations.replace(left, by: next)
             left = next
             try responses.removeValidators(ofResponsesListing: record)
             var part = operation

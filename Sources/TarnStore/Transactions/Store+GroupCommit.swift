@@ -128,7 +128,7 @@ extension Store {
         try write.run(&writer)
         // The next closure needs the indexes and the sequence of this one.
         let count = try writer.finish()
-        isObservable = isObservable || count > 0 || writer.responses.hasNewList || writer.changesOutbox
+        isObservable = isObservable || count > 0 || writer.responses.hasNewList || writer.operations.isChanged
         return count
     }
 

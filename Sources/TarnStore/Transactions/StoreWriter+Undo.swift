@@ -72,7 +72,7 @@ extension StoreWriter {
         _ record: ListedRecord, changedIn field: UInt16, from value: [UInt8]?
     ) throws -> Bool {
         let place = RememberedKey(root: record.entity, key: record.storageKey)
-        guard let old = remembered[place]?.old, let now = try wholeRow(record), now.kind == old.entity,
+        guard let old = remembered[place]?.old, let now = try access.wholeRow(record), now.kind == old.entity,
             now.isPartial == old.isPartial, var before = StoreWriter.fields(old.body, isWide: old.isWide),
             var after = StoreWriter.fields(now.body, isWide: now.isWide), before[field] == value
         else { return false }

@@ -24,10 +24,8 @@ public struct StoreWriter: ~Copyable {
     package var changedSequence: UInt64 { changes.isChanged ? sequence : sequence - 1 }
     /// The responses, and what the transaction knows about its changes of them.
     package var responses: ResponseWriter
-    /// Whether an operation of the outbox was queued, changed or removed.
-    var changesOutbox = false
-    /// Whether the outbox may have an alias; nil before the first write by a key.
-    var knowsAliases: Bool?
+    /// The outbox, and what the transaction knows about its changes of it.
+    var operations: OutboxWriter
     /// Values of unique indexes that occurred twice at some moment of this transaction.
     private(set) var doubles: Set<DuplicateValues> = []
     /// The records of which a change is noted; nil for none.
@@ -66,6 +64,7 @@ public struct StoreWriter: ~Copyable {
         }
         sequence = next
         responses = ResponseWriter(access.responses, sequence: next)
+        operations = OutboxWriter(access, sequence: next)
         changes = ChangeLogWriter(access.state.changeOptions, sequence: next)
     }
 
@@ -210,7 +209,7 @@ public struct StoreWriter: ~Copyable {
             listing: rules.root, key, keepingVersions: keepsVersionsOfDeleted ? sequence : nil)
         if try access.localChanges.hasMarks { _ = try access.localChanges.remove(rules.root, key) }
         // Without this record, the key would lead to the one that had it before.
-        if try hasAliases() { try removeAlias(of: ListedRecord(rules.root, key)) }
+        if try operations.hasAliases() { try operations.removeAlias(of: ListedRecord(rules.root, key)) }
     }
 
     /// Stores fields of a record, without a check of its version.

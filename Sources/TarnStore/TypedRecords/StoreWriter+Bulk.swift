@@ -50,7 +50,7 @@ extension StoreWriter {
     @usableFromInline
     mutating func beginBulk(_ plan: RowPlan) throws -> BulkWrite {
         let table = try access.state.records(of: plan.rules.root)
-        let hasAliases = try hasAliases()
+        let hasAliases = try operations.hasAliases()
         try tail.beginAppending(plan.rules.root, access.raw, table)
         return BulkWrite(plan, table, hasAliases: hasAliases)
     }

@@ -18,7 +18,7 @@ extension StoreWriter {
         defer { rowBuffers = buffers }
         var encoder = try RowEncoder<Record>(access, buffers)
         record.encode(into: &encoder)
-        let rules = encoder.rules, hasAliases = try hasAliases()
+        let rules = encoder.rules, hasAliases = try operations.hasAliases()
         let present = try encoder.finish(key: nil) { key, body, isComplete -> RecordKey? in
             if hasAliases, let present = try access.outbox.replacingKey(rules.root, key) { return present }
             if version != nil { try check(version, rules.entity, key, ofAnyKind: true) }

@@ -53,10 +53,6 @@ package struct LostOperation: Sendable, Hashable {
 }
 
 extension StoreAccess {
-    fileprivate func mark(of record: ListedRecord) throws -> LocalMark? {
-        try record.storageKey.withUnsafeBytes { try localChanges.mark(record.entity, $0) }
-    }
-
     /// Whether a row of a record is stored, readable or not.
     func isStored(_ record: ListedRecord) throws -> Bool {
         guard catalog.entity(id: record.entity)?.root == record.entity else { return false }

@@ -27,8 +27,8 @@ extension StoreWriter {
         _ request: OutboxRequest = OutboxRequest()
     ) throws -> OutboxReceipt {
         let found = try access.state.entity(entity)
-        let values = try resolving(values, found)
-        let new = try newKey(key, found, values), key = new.key
+        let values = try outbox.resolving(values, found)
+        let new = try outbox.newKey(key, found, values), key = new.key
         try access.checkForm(of: key, found)
         let record = ListedRecord(entity: found.root, storageKey: key.storageKey)
         guard try access.wholeRow(record) == nil else {
@@ -36,7 +36,7 @@ extension StoreWriter {
         }
         var operation = StoredOperation(0, .create, found.id, key, at: .now)
         operation.hasTemporaryKey = !new.temporaryFields.isEmpty
-        try operation.take(request, try resolving(request.related))
+        try operation.take(request, try outbox.resolving(request.related))
         beginClearing()
         try put(
             entity, key,
@@ -70,17 +70,17 @@ extension StoreWriter {
     package mutating func enqueueUpdate(
         _ entity: String, _ given: RecordKey, _ values: [Record.Field], _ request: OutboxRequest = OutboxRequest()
     ) throws -> OutboxReceipt {
-        let (record, key, row) = try existing(entity, given)
+        let (record, key, row) = try outbox.existing(entity, given)
         guard let found = access.catalog.entity(id: row.kind) else {
             throw OutboxError.recordMissing(entity: entity, key: key.description)
         }
         let own = try key == given ? values : self.values(values, without: given, entity)
-        let values = try encoded(resolving(own, found), key, found)
+        let values = try outbox.encoded(outbox.resolving(own, found), key, found)
         var operation = StoredOperation(0, .update, row.kind, key, at: .now)
         let earlier = try outbox.ids(.own, record)
         // A field that was changed locally without an operation is based on the server's value, and
         // the server does not have the local one.
-        let known = try mark(of: record), drafts = try drafts(among: Set(values.keys), known, record, earlier)
+        let known = try access.mark(of: record), drafts = try drafts(among: Set(values.keys), known, record, earlier)
         for (id, after) in values.sorted(by: { $0.key < $1.key }) {
             let before = row.value(of: id), server = drafts.contains(id) ? known?.serverValue(of: id) : nil
             let isKnown = !drafts.contains(id) || (server.map { after.isContained(in: $0) } ?? false)
@@ -90,7 +90,7 @@ extension StoreWriter {
         }
         guard !operation.changes.isEmpty else { return OutboxReceipt(operation: nil, key: key) }
         operation.wasPartial = row.isPartial
-        try operation.take(request, try resolving(request.related))
+        try operation.take(request, try outbox.resolving(request.related))
         beginClearing()
         try store(operation.changes, record)
         operation.changes += endClearing()
@@ -141,12 +141,12 @@ extension StoreWriter {
     ///
     /// - Throws: `OutboxError.recordMissing`; otherwise as `put`.
     package mutating func changeLocally(_ entity: String, _ given: RecordKey, _ values: [Record.Field]) throws {
-        let (record, key, row) = try existing(entity, given)
+        let (record, key, row) = try outbox.existing(entity, given)
         guard let found = access.catalog.entity(id: row.kind) else {
             throw OutboxError.recordMissing(entity: entity, key: key.description)
         }
         let own = try key == given ? values : self.values(values, without: given, entity)
-        let changes = try encoded(resolving(own, found), key, found).filter { id, after in
+        let changes = try outbox.encoded(outbox.resolving(own, found), key, found).filter { id, after in
             !(row.value(of: id).map { after.isContained(in: $0) } ?? false)
         }
         guard !changes.isEmpty else { return }
@@ -214,7 +214,7 @@ extension StoreWriter {
         _ update: StoredOperation, into known: StoredOperation, _ record: ListedRecord
     ) throws -> OutboxReceipt {
         var folded = known
-        let told = try mark(of: record)?.server ?? []
+        let told = try access.mark(of: record)?.server ?? []
         let others = try told.isEmpty ? [] : coveredFields(of: record, except: known.id)
         for change in update.changes {
             guard change.record == nil,
@@ -271,7 +271,7 @@ extension StoreWriter {
     package mutating func enqueueDelete(
         _ entity: String, _ key: RecordKey, _ request: OutboxRequest = OutboxRequest()
     ) throws -> OutboxReceipt {
-        let (record, key, row) = try existing(entity, key)
+        let (record, key, row) = try outbox.existing(entity, key)
         var receipt = OutboxReceipt(operation: nil, key: key)
         if let creation = try outbox.creation(of: record), creation.isUntouched {
             let isAtServer = try isAtServer(record)
@@ -285,7 +285,7 @@ extension StoreWriter {
             receipt.withdrawn += try discard(operation.id, keeping: record).operations
         }
         var operation = StoredOperation(0, .delete, row.kind, key, at: .now)
-        try operation.take(request, try resolving(request.related))
+        try operation.take(request, try outbox.resolving(request.related))
         var known: [ListedRecord: LocalMark] = [:]
         try deleteLocally(&operation, record, &receipt, &known)
         try operations.insert(&operation)
@@ -344,7 +344,7 @@ extension StoreWriter {
                 operation.rows.append(
                     StoredOperation.DeletedRow(
                         record: member, kind: row.kind, isPartial: row.isPartial, isWide: row.isWide, body: row.body))
-                known[member] = try self.mark(of: member)
+                known[member] = try access.mark(of: member)
             }
             let left = try collectNullified(cascade, &operation)
             keepsVersionsOfDeleted = true

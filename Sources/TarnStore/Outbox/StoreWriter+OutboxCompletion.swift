@@ -38,7 +38,7 @@ extension StoreWriter {
         if operation.kind == .delete { try removeVersions(ofRecordsDeletedBy: operation) }
         let parts = OperationParts(operation, own)
         for record in operation.touchedRecords(own) {
-            guard let mark = try mark(of: record) else { continue }
+            guard let mark = try access.mark(of: record) else { continue }
             let part = parts[record], noted = try noted(mark, part, of: operation, record)
             try renewMark(noted, record, after: part)
             try showServerValues(noted, record, after: part)
@@ -47,7 +47,7 @@ extension StoreWriter {
         try removeValidators(ofOthersChangedBy: operation, own)
         try operations.noteSettled(operation.touchedRecords(own), at: now)
         // The answer to a creation that was repeated may have brought the record back.
-        if operation.kind == .delete, try outbox.ids(.own, own).isEmpty, try mark(of: own) == nil {
+        if operation.kind == .delete, try outbox.ids(.own, own).isEmpty, try access.mark(of: own) == nil {
             _ = try removeRow(own)
         }
         guard let key, key != operation.key, let root = catalog.entity(id: own.entity) else { return completion }
@@ -134,7 +134,7 @@ extension StoreWriter {
 
     private mutating func rekeyRow(_ rekeyed: RekeyedRecord) throws {
         let local = try access.wholeRow(rekeyed.old), server = try access.wholeRow(rekeyed.new)
-        let localMark = try mark(of: rekeyed.old), serverMark = try mark(of: rekeyed.new)
+        let localMark = try access.mark(of: rekeyed.old), serverMark = try access.mark(of: rekeyed.new)
         var mark = localMark ?? serverMark
         let deletions = try [rekeyed.old, rekeyed.new].compactMap { try outbox.deletion(of: $0) }
         if local != nil, serverMark?.operation == .delete, let deletion = deletions.first {

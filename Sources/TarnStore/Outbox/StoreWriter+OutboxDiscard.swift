@@ -71,7 +71,7 @@ extension StoreWriter {
         guard try access.wholeRow(record) != nil else { return false }
         // No response has a record under a temporary key.
         if try outbox.creation(of: record)?.hasTemporaryKey ?? false { return false }
-        if let mark = try mark(of: record) {
+        if let mark = try access.mark(of: record) {
             if mark.isGoneAtServer { return false }
             // Another record's list that lacks this one leaves null in its reference.
             if mark.server.contains(where: { $0.value != [ValueTag.null] }) { return true }
@@ -116,7 +116,8 @@ extension StoreWriter {
             if try restore(row, operation) { restored.insert(row.record) }
         }
         if try operation.kind == .create && isAtServer(own) {
-            let covered = try coveredFields(of: own, except: operation.id), server = try mark(of: own)?.server ?? []
+            let covered = try coveredFields(of: own, except: operation.id)
+            let server = try access.mark(of: own)?.server ?? []
             let values = server.filter { !covered.contains($0.field) }.map { ($0.field, $0.value) }
             try setFields(own, Dictionary(values) { $1 })
             changed[own] = Set(values.map(\.0))
@@ -180,7 +181,7 @@ extension StoreWriter {
         guard try access.wholeRow(row.record) == nil, access.catalog.entity(id: row.kind) != nil else { return false }
         // A later deletion is of the record that was created again, and keeps that one.
         guard try self.deletion(of: row.record, after: deletion.id) == nil else { return false }
-        let known = try mark(of: row.record)
+        let known = try access.mark(of: row.record)
         if known?.isGoneAtServer ?? false { return false }
         let rules = try access.state.rules(of: row.kind)
         try row.body.withUnsafeBytes { bytes in

@@ -21,7 +21,7 @@ extension StoreWriter {
         }
         guard let last, start == parts.count else { return }
         for index in last { parts[index] = nil }
-        let new = try newKey(.partial(parts), entity, [])
+        let new = try outbox.newKey(.partial(parts), entity, [])
         var displaced = creation
         displaced.hasTemporaryKey = true
         displaced.changes.removeAll { $0.record == nil && new.temporaryFields.contains($0.field) }

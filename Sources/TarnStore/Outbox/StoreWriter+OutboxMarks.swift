@@ -72,13 +72,9 @@ extension StoreWriter {
         for record in operation.touchedRecords(own).subtracting(records) {
             let part = parts[record]
             guard let touch = part.touch(record, own) else { continue }
-            let before = try known[record] ?? mark(of: record)
+            let before = try known[record] ?? access.mark(of: record)
             try putMark(touch.added(to: before, at: operation.queuedAt), record, part)
         }
-    }
-
-    func mark(of record: ListedRecord) throws -> LocalMark? {
-        try record.storageKey.withUnsafeBytes { try access.localChanges.mark(record.entity, $0) }
     }
 
     /// Makes the mark of a record that an ended operation has touched the union of the remaining
@@ -89,7 +85,7 @@ extension StoreWriter {
     ///
     /// - Parameter ended: the operation, or its part for the record.
     mutating func renewMark(_ record: ListedRecord, after ended: StoredOperation) throws {
-        if let known = try mark(of: record) { try renewMark(known, record, after: ended) }
+        if let known = try access.mark(of: record) { try renewMark(known, record, after: ended) }
     }
 
     /// Replaces a mark, which need not be stored as it is: see ``renewMark(_:after:)``.
@@ -150,7 +146,7 @@ extension StoreWriter {
     ///
     /// - Parameter before: the mark before the operation was done.
     mutating func keepMark(_ before: LocalMark, of record: ListedRecord, after done: StoredOperation) throws {
-        let own = done.record(access.catalog), now = try mark(of: record)
+        let own = done.record(access.catalog), now = try access.mark(of: record)
         if before.operation == .delete {
             guard now == nil, done.kind == .create, record == own else { return }
             try putMark(LocalMark(.delete, [], entity: before.entity, since: before.since), record, done)
@@ -184,7 +180,7 @@ extension StoreWriter {
         var deleted: [OutboxRecord] = []
         for listed in goneRecords.sorted(by: ListedRecord.precedes) where listed != kept {
             goneRecords.remove(listed)
-            guard try mark(of: listed) == nil, let record = try access.record(listed) else { continue }
+            guard try access.mark(of: listed) == nil, let record = try access.record(listed) else { continue }
             let name = outbox.decoded(listed)
             do {
                 if try delete(record.entity, record.key) { deleted.append(name) }
@@ -280,7 +276,7 @@ extension StoreWriter {
             if let value = noted.serverValue(of: edit.field) { values[edit.field] = value }
         }
         guard !values.isEmpty else { return }
-        let covered = try coveredFields(of: record, except: ended.id), mark = try mark(of: record)
+        let covered = try coveredFields(of: record, except: ended.id), mark = try access.mark(of: record)
         values = values.filter { !covered.contains($0.key) && !(mark?.covers($0.key) ?? false) }
         if !values.isEmpty { try setFields(record, values) }
     }

@@ -80,7 +80,7 @@ extension StoreWriter {
         _ kind: OutboxOperation.Kind, _ members: [RecordKey], _ name: String, _ entity: String, _ key: RecordKey,
         _ request: OutboxRequest
     ) throws -> (operation: StoredOperation, record: ListedRecord) {
-        let (record, key, row) = try existing(entity, key), catalog = access.catalog
+        let (record, key, row) = try outbox.existing(entity, key), catalog = access.catalog
         guard let found = catalog.entity(id: row.kind) else {
             throw OutboxError.recordMissing(entity: entity, key: key.description)
         }
@@ -101,7 +101,7 @@ extension StoreWriter {
             operation: StoredOperation(0, kind, row.kind, key, at: .now), record: record, row: row,
             relationship: relationship, destination: destination, entity: found)
         change.operation.relationship = StoredOperation.Relationship(relationship)
-        try change.operation.take(request, try resolving(request.related))
+        try change.operation.take(request, try outbox.resolving(request.related))
         if relationship.join != nil {
             try joinMembers(&change, distinct)
         } else if relationship.isStored {

@@ -246,8 +246,8 @@ extension StoreWriter {
         let known = try queued(id), record = known.record(access.catalog)
         guard known.kind == .update || known.kind == .create, let entity = access.catalog.entity(id: known.entity)
         else { throw OutboxError.wrongKind(id: id, kind: known.kind) }
-        let after = try encoded(changes.map { Record.Field($0.name, $0.after) }, known.key, entity)
-        let bases = try encoded(
+        let after = try outbox.encoded(changes.map { Record.Field($0.name, $0.after) }, known.key, entity)
+        let bases = try outbox.encoded(
             changes.compactMap { change in change.before.map { Record.Field(change.name, $0) } }, known.key, entity)
         let own = known.changes.filter { $0.record == nil }
         let dropped = own.filter { after[$0.field] == nil && !entity.key.contains($0.field) }

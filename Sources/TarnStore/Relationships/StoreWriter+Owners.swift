@@ -107,9 +107,8 @@ extension StoreWriter {
         (restoresOwners, claimsOwners) = (true, true)
         defer { (restoresOwners, claimsOwners) = (didRestore, didClaim) }
         for record in undone {
-            guard let row = try access.wholeRow(ListedRecord(entity: record.entity, storageKey: record.storageKey)) else {
-                continue
-            }
+            let listed = ListedRecord(entity: record.entity, storageKey: record.storageKey)
+            guard let row = try access.wholeRow(listed) else { continue }
             let rules = try access.state.rules(of: row.kind)
             var references: [TakenReference] = []
             for (field, index) in rules.exclusive {

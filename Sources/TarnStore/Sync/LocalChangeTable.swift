@@ -79,3 +79,10 @@ package struct LocalChangeTable {
         try listed.storageKey.withUnsafeBytes { try mark(listed.entity, $0) != nil }
     }
 }
+
+extension StoreAccess {
+    /// The mark of a record; nil if it has no local changes.
+    func mark(of record: ListedRecord) throws -> LocalMark? {
+        try record.storageKey.withUnsafeBytes { try localChanges.mark(record.entity, $0) }
+    }
+}

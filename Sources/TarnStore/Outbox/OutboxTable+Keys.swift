@@ -1,8 +1,8 @@
-// Keys and values of queued changes: temporary keys, and keys that were replaced meanwhile.
+// Keys and values of changes to queue: temporary keys, and keys that were replaced meanwhile.
 
 import Foundation
 
-extension StoreWriter {
+extension OutboxTable {
     /// Finds a record to change. A temporary key that was replaced leads to the record, too.
     func existing(_ entity: String, _ key: RecordKey) throws -> (ListedRecord, RecordKey, WholeRow) {
         let found = try access.state.entity(entity)
@@ -16,7 +16,7 @@ extension StoreWriter {
                 }
             }
             if let row { return (ListedRecord(entity: found.root, storageKey: storageKey), key, row) }
-            key = try outbox.resolved(found, key)
+            key = try resolved(found, key)
         }
         throw OutboxError.recordMissing(entity: entity, key: key.description)
     }
@@ -34,7 +34,7 @@ extension StoreWriter {
             default: false
             }
         }
-        guard hasKeys, try outbox.counters.aliases > 0 else { return values }
+        guard hasKeys, try counters.aliases > 0 else { return values }
         return try values.map { value in
             guard let field = entity.field(value.name) else { return value }
             guard let join = joins.first(where: { $0.field == field.id }) else {
@@ -49,7 +49,7 @@ extension StoreWriter {
         guard let target = access.catalog.entity(id: join.target), let component = KeyComponent(value) else {
             return value
         }
-        let key = RecordKey([component]), present = try outbox.resolved(target, key)
+        let key = RecordKey([component]), present = try resolved(target, key)
         guard present != key, let replaced = present.components.first, present.components.count == 1 else {
             return value
         }
@@ -61,7 +61,7 @@ extension StoreWriter {
             let entity = try access.state.entity(record.entity)
             try access.checkForm(of: record.key, entity)
             return ListedRecord(
-                entity: entity.root, storageKey: try outbox.resolved(entity, record.key).storageKey)
+                entity: entity.root, storageKey: try resolved(entity, record.key).storageKey)
         }
     }
 
@@ -102,7 +102,7 @@ extension StoreWriter {
     func newKey(_ key: OutboxKey, _ entity: Catalog.Entity, _ values: [Record.Field]) throws -> NewKey {
         var parts: [KeyComponent?]
         switch key {
-        case .client(let key): return NewKey(key: try outbox.withPresentOwners(key, entity))
+        case .client(let key): return NewKey(key: try withPresentOwners(key, entity))
         case .partial(let given): parts = given
         case .temporary: parts = Array(repeating: nil, count: entity.keyTypes.count)
         }
@@ -120,14 +120,14 @@ extension StoreWriter {
         for (index, type) in entity.keyTypes.enumerated() where parts[index] == nil {
             switch type {
             case .int:
-                let next = try (made.lastTemporary ?? outbox.counters.lastTemporary) &+ 1
+                let next = try (made.lastTemporary ?? counters.lastTemporary) &+ 1
                 made.lastTemporary = next
                 parts[index] = .int(Int64.min &+ Int64(clamping: next))
             case .string: parts[index] = .string("tarn:new:" + UUID().uuidString.lowercased())
             default: parts[index] = .uuid(UUID())
             }
         }
-        made.key = try outbox.withPresentOwners(RecordKey(parts.compactMap(\.self)), entity)
+        made.key = try withPresentOwners(RecordKey(parts.compactMap(\.self)), entity)
         return made
     }
 

@@ -59,7 +59,7 @@ extension ListLoader {
                 guard look.mark != last?.mark else { return (nil, look) }
             } else if let list {
                 look.mark.records = list.records
-                look.mark.versions = try reader.versions(of: look.mark.records)
+                look.mark.versions = try reader.access.versions(of: look.mark.records)
                 guard look.mark != last?.mark else { return (nil, look) }
                 items = try reader.records(Value.self, listed: look.mark.records)
             } else if look.mark == last?.mark {

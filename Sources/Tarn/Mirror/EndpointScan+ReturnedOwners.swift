@@ -30,7 +30,7 @@ extension EndpointScan {
         }
         guard let first = lists.map(\.first).min() else { return [] }
         let last: UInt64?
-        do { last = try reader.lastReturn(of: owners, except: parent, from: first) } catch is ChangeLogError {
+        do { last = try reader.access.lastReturn(of: owners, except: parent, from: first) } catch is ChangeLogError {
             last = .max
         }
         guard let last else { return [] }

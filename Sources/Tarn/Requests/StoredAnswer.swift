@@ -18,7 +18,7 @@ extension StoredAnswer {
             var listed: [ListedRecord] = [], versions: [UInt64?]?
             return { reader, isAlwaysWanted in
                 let stored = try first.storedList(reader), keys = stored ?? listed
-                let new = try reader.versions(of: keys)
+                let new = try reader.access.versions(of: keys)
                 guard isAlwaysWanted || new != versions || keys != listed else { return nil }
                 (listed, versions) = (keys, new)
                 return StoredAnswer(records: try reader.records(Value.self, listed: keys), isStored: stored != nil)

@@ -77,7 +77,7 @@ struct UpdateCommand: AsyncParsableCommand {
         func check(_ store: Store, _ query: Query) throws {
             let values = try assigned(store, query)
             _ = try MemberEdit.edits(add: add, remove: remove, entity: query.entity, store.catalog)
-            try store.read { try $0.checkChange(values, of: query.entity) }
+            try store.read { try $0.access.checkChange(values, of: query.entity) }
         }
         try options.run(entity, "changed", check: check) { store, query in
             let values = try assigned(store, query)

@@ -1,6 +1,11 @@
 // Changes as consumers see them: entries of the log, with keys and values from the catalog.
 
 extension StoreAccess {
+    /// The oldest token that the log still covers.
+    var oldestChangeToken: ChangeToken {
+        get throws { ChangeToken(incarnation: try settings.incarnation, sequence: try changes.trimmedSequence) }
+    }
+
     /// Calls the closure with the entries after a token; its second argument copies the change.
     ///
     /// - Parameter examine: called with each entry before, also of other entities. It returns false

@@ -12,9 +12,7 @@ extension StoreReader {
     ///
     /// If no change was trimmed, it is the position before the store's first commit.
     package var oldestChangeToken: ChangeToken {
-        get throws {
-            ChangeToken(incarnation: try access.settings.incarnation, sequence: try access.changes.trimmedSequence)
-        }
+        get throws { try access.oldestChangeToken }
     }
 
     /// Returns the changes after a token.
@@ -127,5 +125,10 @@ extension StoreReader {
         }
         changes.sort { ($0.sequence, $0.ordinal) < ($1.sequence, $1.ordinal) }
         return ChangePage(changes: changes, token: try changeToken, hasMore: false)
+    }
+
+    /// The token that ``StoreWriter/setChangePosition(_:_:)`` has saved last; nil if none.
+    public func changePosition(_ name: String) throws -> ChangeToken? {
+        try access.settings.changePosition(name)
     }
 }

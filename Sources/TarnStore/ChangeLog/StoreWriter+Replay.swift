@@ -129,10 +129,3 @@ extension StoreWriter {
         return isWide
     }
 }
-
-extension StoreReader {
-    /// The token that ``StoreWriter/setChangePosition(_:_:)`` has saved last; nil if none.
-    public func changePosition(_ name: String) throws -> ChangeToken? {
-        try access.settings.changePosition(name)
-    }
-}

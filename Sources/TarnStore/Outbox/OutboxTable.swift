@@ -390,8 +390,3 @@ extension OutboxEntryKey {
         }
     }
 }
-
-extension StoreReader {
-    /// The outbox of the snapshot.
-    package var outbox: OutboxTable { access.outbox }
-}

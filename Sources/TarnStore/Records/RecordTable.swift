@@ -98,6 +98,16 @@ package struct RecordTable {
         return catalog.isKind(row.entity, of: entity.id)
     }
 
+    /// Returns whether a record of an entity has a value of a field.
+    func hasValues(of field: UInt16, _ entity: Catalog.Entity) throws -> Bool {
+        var isFound = false
+        try scan(entity, from: []) { _, row in
+            isFound = row.body.value(of: field).map { !$0.isNull } ?? false
+            return !isFound
+        }
+        return isFound
+    }
+
     /// Verifies the checksum of a row, if this access verifies rows of this kind.
     ///
     /// - Parameter borrowed: Whether the row is borrowed instead of copied.

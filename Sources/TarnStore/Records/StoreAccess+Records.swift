@@ -87,4 +87,21 @@ extension StoreAccess {
             throw .wrongKey(entity: entity.name, expected: entity.keyForm, found: key.description)
         }
     }
+
+    /// Returns the commit of the last change of each listed record; nil for one that is not stored.
+    package func versions(of listed: [ListedRecord]) throws -> [UInt64?] {
+        var versions: [UInt64?] = []
+        versions.reserveCapacity(listed.count)
+        for one in listed {
+            guard let entity = catalog.entity(id: one.entity) else {
+                versions.append(nil)
+                continue
+            }
+            versions.append(
+                try lending {
+                    try one.storageKey.withUnsafeBytes { try records.row(entity, $0)?.version }
+                })
+        }
+        return versions
+    }
 }

@@ -46,10 +46,3 @@ extension ResponseEntry {
         return cost
     }
 }
-
-extension StoreReader {
-    /// The number and the size of the entries that caches have in this store.
-    package var cacheTotals: CacheTotals {
-        get throws { try access.responses.totals }
-    }
-}

@@ -115,4 +115,46 @@ package struct ScanTable {
         }
         return false
     }
+
+    /// Removes the members of the records of a root entity, whatever their identity.
+    ///
+    /// - Parameter count: the largest number of members of all entities that are read.
+    /// - Returns: the key before which the next step begins; nil at the end.
+    func removeAll(ofRoot root: UInt16, from start: [UInt8], atMost count: Int) throws -> [UInt8]? {
+        guard let table = state.scans else { return nil }
+        let cursor = try raw.cursor(table.table)
+        defer { cursor.close() }
+        var entry = try cursor.seek(start)
+        for _ in 0..<count {
+            guard let (key, _) = entry else { return nil }
+            if ScanMember.root(inKey: key) == root { try cursor.delete() }
+            entry = try cursor.next()
+        }
+        return entry.map { Array($0.key) }
+    }
+
+    /// Moves members of an identity to another one, at most `limit` of them.
+    ///
+    /// - Parameter numbersScans: whether both number their scans alike: of a member of both, the
+    ///   one of the later scan stays. Otherwise the other identity keeps what it knows, and what is
+    ///   new to it becomes a member that the first scan has listed.
+    /// - Returns: whether none is left.
+    func moveAll(
+        of identity: String, to other: String, limit: Int, numberedAlike numbersScans: Bool = false
+    ) throws -> Bool {
+        var members: [ScanMember] = []
+        try forEach(of: identity) { member in
+            members.append(member)
+            return members.count < limit
+        }
+        for member in members {
+            let known = try self.member(member.record, of: other)
+            // Processes of different versions may have scanned in turn.
+            if known.map({ numbersScans && $0.precedes(member) }) ?? true {
+                try put(numbersScans ? member : ScanMember(member.record, lastListed: 1), of: other)
+            }
+            try remove(member.record, of: identity)
+        }
+        return members.count < limit
+    }
 }

@@ -102,11 +102,33 @@ public struct StoreReader: ~Escapable {
     /// Returns the progress that was saved under a name. Nil if there is none.
     package func checkpoint(_ name: String) throws -> Checkpoint? { try access.checkpoints.checkpoint(name) }
 
+    /// Calls the closure with every checkpoint and its name, in the order of names.
+    package func forEachCheckpoint(_ body: (String, Checkpoint) throws -> Void) throws {
+        try access.checkpoints.forEach(body)
+    }
+
+    /// Calls the closure with the checkpoints whose names begin with a text, in the order of names.
+    ///
+    /// Names of more than 207 bytes are left out. The work is that for the found checkpoints.
+    package func forEachCheckpoint(
+        withPrefix prefix: String, _ body: (String, Checkpoint) throws -> Void
+    ) throws {
+        try access.checkpoints.forEach(withPrefix: prefix, body)
+    }
+
+    /// The outbox of the snapshot.
+    package var outbox: OutboxTable { access.outbox }
+
     /// Returns the entry of the response to a request. Nil if there is none.
     package func response(to request: RequestKey) throws -> ResponseEntry? { try access.responses.entry(of: request) }
 
     /// The number of responses with an entry.
     package var responseCount: Int {
         get throws { try access.responses.count }
+    }
+
+    /// The number and the size of the entries that caches have in this store.
+    package var cacheTotals: CacheTotals {
+        get throws { try access.responses.totals }
     }
 }

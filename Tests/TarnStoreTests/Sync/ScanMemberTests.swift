@@ -107,7 +107,7 @@ struct ScanMemberTests {
         try store.write { try $0.noteListed([record(9, entity: 1)], of: "a", scan: 1) }
         var start: [UInt8]? = [], steps = 0
         while let next = start {
-            start = try store.write { try $0.removeScanMembers(ofRoot: 3, from: next, atMost: 2) }
+            start = try store.write { try $0.access.scans.removeAll(ofRoot: 3, from: next, atMost: 2) }
             steps += 1
             try #require(steps < 10)
         }

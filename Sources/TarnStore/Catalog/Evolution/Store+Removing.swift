@@ -69,7 +69,10 @@ extension Store {
         }
         // Before the values go: it is done if the removal is interrupted. And behind them: a sync
         // may have confirmed responses meanwhile.
-        if try read({ try $0.hasValues(entityName, id) }) { try forgetConfirmations(step: step) }
+        let hasValues = try read { reader in
+            try reader.catalog.entity(entityName).map { try reader.access.records.hasValues(of: id, $0) } ?? false
+        }
+        if hasValues { try forgetConfirmations(step: step) }
         var count = 0, next: [UInt8]? = []
         while let start = next {
             let step = try write(alone: true) { writer in try writer.clear(entityName, id, from: start, count: step) }
@@ -121,7 +124,7 @@ extension Store {
             var next: [UInt8]? = []
             while let start = next {
                 next = try write(alone: true) {
-                    try $0.removeScanMembers(ofRoot: id, from: start, atMost: max(step, 10_000))
+                    try $0.access.scans.removeAll(ofRoot: id, from: start, atMost: max(step, 10_000))
                 }
             }
             // Those that may list deleted records.
@@ -193,19 +196,6 @@ extension Store {
             try raw.advanceGeneration(meta)
         }
         try reload()
-    }
-}
-
-extension StoreReader {
-    /// Returns whether a record of an entity has a value of a field.
-    fileprivate func hasValues(_ name: String, _ id: UInt16) throws -> Bool {
-        guard let entity = catalog.entity(name) else { return false }
-        var isFound = false
-        try access.records.scan(entity, from: []) { _, row in
-            isFound = row.body.value(of: id).map { !$0.isNull } ?? false
-            return !isFound
-        }
-        return isFound
     }
 }
 

@@ -128,4 +128,12 @@ extension StoreReader {
         guard hasMore else { return nil }
         return ContinuationToken(fingerprint: query.fingerprint, position: last.bytes, sortKeyLength: sortKeyLength)
     }
+
+    /// Returns the plan of a query, without reading records.
+    ///
+    /// - Throws: as ``fetch(_:)-(Query)``.
+    public func explain(_ query: Query) throws -> QueryPlan {
+        let compiled = try CompiledQuery(query, access.state)
+        return try QueryPlanner(access, compiled).explanation()
+    }
 }

@@ -74,16 +74,14 @@ final class RecordChange: @unchecked Sendable {
     }
 }
 
-extension StoreReader {
+extension StoreAccess {
     /// Checks the values that a query's records are to get, as their update does.
     ///
     /// - Throws: `.unknownEntity`, `.unknownField`, `.wrongType`, `.wrongKey`.
     package func checkChange(_ values: [String: Value], of entity: String) throws {
-        _ = try RecordChange(values, access.state.entity(entity), access)
+        _ = try RecordChange(values, state.entity(entity), self)
     }
-}
 
-extension StoreAccess {
     /// Returns a value in the type of a field.
     ///
     /// - Throws: `.wrongType`.

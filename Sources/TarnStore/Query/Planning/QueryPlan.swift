@@ -34,13 +34,3 @@ public struct QueryPlan: Sendable, Hashable, CustomStringConvertible {
         return lines.joined(separator: "\n")
     }
 }
-
-extension StoreReader {
-    /// Returns the plan of a query, without reading records.
-    ///
-    /// - Throws: as ``fetch(_:)-(Query)``.
-    public func explain(_ query: Query) throws -> QueryPlan {
-        let compiled = try CompiledQuery(query, access.state)
-        return try QueryPlanner(access, compiled).explanation()
-    }
-}

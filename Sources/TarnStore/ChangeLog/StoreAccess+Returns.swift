@@ -1,6 +1,6 @@
 // Records that were deleted and have come back, as the change log tells.
 
-extension StoreReader {
+extension StoreAccess {
     /// Returns the last commit that has created a record whose earlier deletion is in the log, too.
     ///
     /// A record that was deleted again does not count: it has not come back.
@@ -27,7 +27,7 @@ extension StoreReader {
         let first =
             sequence > oldest.sequence
             ? ChangeToken(incarnation: oldest.incarnation, sequence: sequence - 1) : oldest
-        try access.forEachChange(since: first, of: entities, withValues: false) { entry, _ in
+        try forEachChange(since: first, of: entities, withValues: false) { entry, _ in
             switch entry.operation {
             case .create where others.contains(entry.entity): break
             case .create: created[place(entry)] = entry.sequence
@@ -37,7 +37,7 @@ extension StoreReader {
             return true
         }
         guard !created.isEmpty else { return nil }
-        try access.forEachChange(since: oldest, of: entities, withValues: false) { entry, _ in
+        try forEachChange(since: oldest, of: entities, withValues: false) { entry, _ in
             if entry.operation == .delete, let time = created[place(entry)], time >= entry.sequence {
                 last = max(last ?? time, time)
             }

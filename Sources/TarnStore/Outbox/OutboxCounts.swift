@@ -10,7 +10,7 @@ public struct OutboxCounts: Sendable, Hashable {
     public var dead = 0
 
     /// Creates counts of an empty outbox.
-    public init() {}
+    package init() {}
 
     /// The number of all operations.
     public var total: Int { pending &+ sending &+ dead }

@@ -1,7 +1,7 @@
 /// The failure of an attempt to send an operation.
 public struct OutboxFailure: Sendable, Hashable {
     /// The largest kept size of ``message`` and of ``excerpt``, in bytes of UTF-8.
-    public static let longestText = 4096
+    package static let longestText = 4096
 
     /// The kind of an accepted creation whose answer names no key.
     package static let unidentified = "unidentified"
@@ -25,7 +25,7 @@ public struct OutboxFailure: Sendable, Hashable {
 
     /// Creates a failure. Texts are cut to ``longestText`` when the failure is stored; `…` marks
     /// the cut.
-    public init(kind: String, status: Int? = nil, message: String, excerpt: String? = nil, at: Timestamp = .now) {
+    package init(kind: String, status: Int? = nil, message: String, excerpt: String? = nil, at: Timestamp = .now) {
         self.kind = kind
         self.status = status
         self.message = message

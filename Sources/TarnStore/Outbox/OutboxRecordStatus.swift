@@ -8,5 +8,5 @@ public struct OutboxRecordStatus: Sendable, Hashable {
     public var failure: OutboxFailure?
 
     /// Creates the status of a record without unsent changes.
-    public init() {}
+    package init() {}
 }

@@ -9,7 +9,7 @@ package struct RevalidationConflict: Error, Sendable, CustomStringConvertible {
     package var requests: [RequestKey]
 
     /// One line that names the first request.
-    public var description: String {
+    package var description: String {
         "\(requests.first?.url ?? "a response"): the stored response changed after the request with its validators was sent; request it again"
     }
 }

@@ -44,7 +44,7 @@ extension StoreWriter {
         guard !all.members.isEmpty else { return [] }
         try applyLocally(all, record)
         let hasTemporaryKey = try outbox.creation(of: record)?.hasTemporaryKey ?? false
-        var operations: [UInt64] = []
+        var ids: [UInt64] = []
         // A member has either an edit of a list or a change of its reference.
         for (index, member) in all.members.enumerated() {
             var operation = all
@@ -55,9 +55,9 @@ extension StoreWriter {
             operation.hasTemporaryKey = hasTemporaryKey
             try operations.insert(&operation)
             try mark(operation)
-            operations.append(operation.id)
+            ids.append(operation.id)
         }
-        return operations
+        return ids
     }
 
     private mutating func enqueueMembers(

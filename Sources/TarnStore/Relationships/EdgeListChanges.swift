@@ -22,7 +22,8 @@ struct EdgeListChanges: ~Copyable {
     var changes: [Change] = []
     private var builder = BodyBuilder()
     private var body = ByteWriter()
-    private var entry = ByteWriter()
+    /// The index entry that is being made.
+    var entry = ByteWriter()
     /// The number of rows of the edge table that this transaction has stored or deleted.
     private(set) var rowCount = 0
 

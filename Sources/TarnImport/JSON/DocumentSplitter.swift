@@ -128,13 +128,7 @@ struct DocumentSplitter: ~Copyable {
         while index < piece.count {
             let byte = piece[index]
             if isInString {
-                if isEscaped {
-                    isEscaped = false
-                } else if byte == UInt8(ascii: "\\") {
-                    isEscaped = true
-                } else if byte == UInt8(ascii: "\"") {
-                    isInString = false
-                }
+                _ = endsText(byte)
             } else {
                 switch byte {
                 case UInt8(ascii: "\""): isInString = true
@@ -151,6 +145,20 @@ struct DocumentSplitter: ~Copyable {
         return index
     }
 
+    /// Takes a byte inside of a text, and returns whether it ends the text.
+    @inline(__always)
+    private mutating func endsText(_ byte: UInt8) -> Bool {
+        if isEscaped {
+            isEscaped = false
+        } else if byte == UInt8(ascii: "\\") {
+            isEscaped = true
+        } else if byte == UInt8(ascii: "\"") {
+            isInString = false
+            return true
+        }
+        return false
+    }
+
     /// Scans to the end of the piece, or past the bracket that opens the list.
     private mutating func scanFrame(_ piece: Bytes, from start: Int) -> Int {
         var index = start
@@ -158,16 +166,9 @@ struct DocumentSplitter: ~Copyable {
             let byte = piece[index]
             index += 1
             if isInString {
-                if isEscaped {
-                    isEscaped = false
-                } else if byte == UInt8(ascii: "\\") {
-                    isEscaped = true
-                } else if byte == UInt8(ascii: "\"") {
-                    isInString = false
-                    if keyStart >= 0 {
-                        frameKeyEnded(piece, start, index)
-                        keyStart = -1
-                    }
+                if endsText(byte), keyStart >= 0 {
+                    frameKeyEnded(piece, start, index)
+                    keyStart = -1
                 }
                 continue
             }

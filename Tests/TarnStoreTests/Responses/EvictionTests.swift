@@ -153,9 +153,8 @@ struct EvictionTests {
         let ids = try caches()
         let removed = try store.write { writer in
             // Samples among the later entries of mirrors. The last of the caches is the oldest.
-            try writer.responses.evict(CacheLimits(entries: 0), uses: [ids[0]: now, ids[1]: now], atMost: 100, now: now) {
-                0.1
-            }
+            let uses = [ids[0]: now, ids[1]: now]
+            return try writer.responses.evict(CacheLimits(entries: 0), uses: uses, atMost: 100, now: now) { 0.1 }
         }
         #expect(removed.first == ids[2] && Set(removed) == Set(ids))
         #expect(try store.read { try $0.cacheTotals.entries } == 0)

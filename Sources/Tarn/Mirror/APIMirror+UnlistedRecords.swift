@@ -14,7 +14,7 @@ extension APIMirror {
     func noteFormerLists(_ names: Set<String>?) async throws {
         guard !options.isDryRun else { return }
         let lists = RequestedLists(client), now = client.now
-        let note = try store.read { try $0.access.settings.requestedLists }, old = lists.lines(of: note)
+        let note = try store.read { try $0.requestedLists }, old = lists.lines(of: note)
         let lines = lists.lines(after: old, names, now: now)
         // The end of a first sync notes its lists.
         guard !old.isEmpty, lines != old else { return }
@@ -47,7 +47,7 @@ extension APIMirror {
         _ sync: SyncReport, _ names: Set<String>?, _ scopes: Set<String>
     ) async throws -> [String: Int] {
         guard !options.isPartial else { return [:] }
-        let lists = RequestedLists(client), note = try store.read { try $0.access.settings.requestedLists }
+        let lists = RequestedLists(client), note = try store.read { try $0.requestedLists }
         let old = lists.lines(of: note)
         if old.isEmpty {
             try await write(lists.lines(after: old, names, now: client.now), over: old, lists)
@@ -116,7 +116,7 @@ extension APIMirror {
         try await store.write(alone: true) { writer in
             let note = try writer.access.settings.requestedLists
             let present = lists.lines(of: note).merging(changed) { $1 }
-            try writer.access.settings.setRequestedLists(lists.note(present, after: note))
+            try writer.note(requestedLists: lists.note(present, after: note))
         }
     }
 

@@ -1,4 +1,4 @@
-// The progress of scans: checkpoints and members, written within this transaction.
+// The progress of scans: checkpoints, members and lists, written within this transaction.
 
 extension StoreWriter {
     /// Saves a checkpoint under a name, within this transaction.
@@ -56,4 +56,7 @@ extension StoreWriter {
     ) throws -> Bool {
         try access.scans.moveAll(of: identity, to: other, limit: limit, numberedAlike: numbersScans)
     }
+
+    /// Replaces ``StoreReader/requestedLists``. Observers are not notified.
+    package mutating func note(requestedLists text: String) throws { try access.settings.setRequestedLists(text) }
 }

@@ -116,6 +116,11 @@ public struct StoreReader: ~Escapable {
         try access.checkpoints.forEach(withPrefix: prefix, body)
     }
 
+    /// The note of the requested lists; nil if no sync has made one.
+    package var requestedLists: String? {
+        get throws { try access.settings.requestedLists }
+    }
+
     /// The outbox of the snapshot.
     package var outbox: OutboxTable { access.outbox }
 

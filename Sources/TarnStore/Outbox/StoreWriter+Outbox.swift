@@ -215,7 +215,7 @@ extension StoreWriter {
     ) throws -> OutboxReceipt {
         var folded = known
         let told = try access.mark(of: record)?.server ?? []
-        let others = try told.isEmpty ? [] : coveredFields(of: record, except: known.id)
+        let others = try told.isEmpty ? [] : outbox.coveredFields(of: record, except: known.id)
         for change in update.changes {
             guard change.record == nil,
                 let index = folded.changes.firstIndex(where: { $0.field == change.field && $0.record == nil })
@@ -274,7 +274,7 @@ extension StoreWriter {
         let (record, key, row) = try outbox.existing(entity, key)
         var receipt = OutboxReceipt(operation: nil, key: key)
         if let creation = try outbox.creation(of: record), creation.isUntouched {
-            let isAtServer = try isAtServer(record)
+            let isAtServer = try outbox.isAtServer(record)
             try withdraw(creation, keeping: record, &receipt)
             if !isAtServer { return receipt }
         }
@@ -306,7 +306,7 @@ extension StoreWriter {
             guard let before = change.before else { continue }
             access.state.outboxSchema.forEachReferenced(by: before, change.kind, change.field) { left.insert($0) }
         }
-        return try left.contains { try deletion(of: $0, after: update.id) != nil }
+        return try left.contains { try outbox.deletion(of: $0, after: update.id) != nil }
     }
 
     /// Deletes the rows of a cascade, and keeps them in the operation.
@@ -373,17 +373,10 @@ extension StoreWriter {
                 _ = operation.nullify(place, row.kind, visible, gone, root)
                 continue
             }
-            let value = try self.value(visible, place, before: operation.id)
+            let value = try outbox.value(visible, place, before: operation.id)
             left.updateValue(operation.nullify(place, row.kind, value, gone, root), forKey: place)
         }
         return left
-    }
-
-    /// The value of a field before the operations behind one.
-    ///
-    /// - Parameter visible: the value with all operations.
-    func value(_ visible: [UInt8]?, _ place: RecordFieldPlace, before id: UInt64) throws -> [UInt8]? {
-        try outbox.touching(place.record, after: id).undone(visible, place, access.catalog)
     }
 }
 

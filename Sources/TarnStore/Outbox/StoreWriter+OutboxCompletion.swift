@@ -174,7 +174,7 @@ extension StoreWriter {
     ///
     /// If a delete rule denies that, only the record's row is removed.
     private mutating func delete(_ record: ListedRecord, with id: UInt64) throws {
-        let before = try queued(id)
+        let before = try outbox.queued(id)
         var deletion = before, known: [ListedRecord: LocalMark] = [:]
         let left: [RecordFieldPlace: [UInt8]?]
         do { left = try deleteCascade(of: record, into: &deletion, &known) } catch StoreWriteError.deleteDenied {
@@ -202,7 +202,7 @@ extension StoreWriter {
     ) throws {
         let kind = server?.kind ?? local.kind
         guard let entity = access.catalog.entity(id: kind) else { return }
-        let covered = try coveredFields(of: rekeyed.old, except: 0), known = server?.values ?? [:]
+        let covered = try outbox.coveredFields(of: rekeyed.old, except: 0), known = server?.values ?? [:]
         var values = local.values.filter {
             entity.key.contains($0.key) || covered.contains($0.key) || known[$0.key] == nil
         }

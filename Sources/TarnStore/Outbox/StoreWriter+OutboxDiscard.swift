@@ -17,7 +17,7 @@ extension StoreWriter {
     /// - Throws: `OutboxError.unknownOperation`, `.wrongState`.
     @discardableResult
     package mutating func discardOperation(_ id: UInt64, evenIfSending: Bool = false) throws -> OutboxDiscard {
-        let operation = try queued(id)
+        let operation = try outbox.queued(id)
         guard evenIfSending || operation.state != .sending else {
             throw OutboxError.wrongState(id: id, state: .sending, expected: [.pending, .dead])
         }
@@ -32,8 +32,8 @@ extension StoreWriter {
     mutating func discard(_ id: UInt64, keeping kept: ListedRecord? = nil) throws -> OutboxDiscard {
         guard let operation = try outbox.stored(id) else { return OutboxDiscard() }
         var result = OutboxDiscard(), records: Set<ListedRecord> = []
-        let isGone = try operation.kind == .create && !isAtServer(operation.record(access.catalog))
-        let all = isGone ? try dependents(of: operation) : [id]
+        let isGone = try operation.kind == .create && !outbox.isAtServer(operation.record(access.catalog))
+        let all = isGone ? try outbox.dependents(of: operation) : [id]
         result.operations = try all.compactMap { try outbox.operation($0) }
         let removed = isGone ? try removeRows(ofCreations: all) : []
         records.formUnion(removed)
@@ -61,44 +61,9 @@ extension StoreWriter {
         for id in ids.reversed() {
             guard let operation = try outbox.stored(id), operation.kind == .create else { continue }
             let record = operation.record(access.catalog)
-            if try !isAtServer(record) && removeRow(record) { removed.insert(record) }
+            if try !outbox.isAtServer(record) && removeRow(record) { removed.insert(record) }
         }
         return removed
-    }
-
-    /// Whether a response has brought a stored record whose creation is queued.
-    func isAtServer(_ record: ListedRecord) throws -> Bool {
-        guard try access.wholeRow(record) != nil else { return false }
-        // No response has a record under a temporary key.
-        if try outbox.creation(of: record)?.hasTemporaryKey ?? false { return false }
-        if let mark = try access.mark(of: record) {
-            if mark.isGoneAtServer { return false }
-            // Another record's list that lacks this one leaves null in its reference.
-            if mark.server.contains(where: { $0.value != [ValueTag.null] }) { return true }
-        }
-        // The version of a record that was deleted before shows nothing.
-        return try access.responses.ids(listing: record).contains { id in
-            try !(access.responses.entry(id: id)?.hasOnlyVersion ?? false)
-        }
-    }
-
-    /// A creation and the operations that cannot be sent without it, in the order of ids.
-    private func dependents(of creation: StoredOperation) throws -> [UInt64] {
-        var ids: Set<UInt64> = [creation.id], waiting = [creation]
-        while let operation = waiting.popLast() {
-            let record = operation.record(access.catalog)
-            for id in try Set(outbox.ids(.own, record) + outbox.ids(.reference, record))
-            where id > operation.id && !ids.contains(id) {
-                guard let other = try outbox.stored(id) else { continue }
-                guard
-                    other.record(access.catalog) == record
-                        || other.neededRecords(access.state.outboxSchema).contains(record)
-                else { continue }
-                ids.insert(id)
-                if other.kind == .create { waiting.append(other) }
-            }
-        }
-        return ids.sorted()
     }
 
     /// - Parameter removed: records of the operations that are removed already, with their marks.
@@ -115,8 +80,8 @@ extension StoreWriter {
         for row in operation.rows where !(row.record == own && operation.isOfEarlierRecord) {
             if try restore(row, operation) { restored.insert(row.record) }
         }
-        if try operation.kind == .create && isAtServer(own) {
-            let covered = try coveredFields(of: own, except: operation.id)
+        if try operation.kind == .create && outbox.isAtServer(own) {
+            let covered = try outbox.coveredFields(of: own, except: operation.id)
             let server = try access.mark(of: own)?.server ?? []
             let values = server.filter { !covered.contains($0.field) }.map { ($0.field, $0.value) }
             try setFields(own, Dictionary(values) { $1 })
@@ -138,26 +103,13 @@ extension StoreWriter {
         try operations.remove(operation)
         // Their next writes are based on the versions on which this one was: if an attempt has
         // reached the server, that refuses them, and the conflict is decided.
-        for record in toldRecords(operation) { try responses.removeValidators(ofResponsesListing: record) }
+        for record in outbox.toldRecords(operation) { try responses.removeValidators(ofResponsesListing: record) }
         // It has changed nothing any more, and has no part in the mark.
         if operation.isOvertaken { return }
         try repeatDeletions(after: operation.id, on: restored, changed, keeping: kept)
         records.formUnion(changed.keys)
         for record in restored where try access.wholeRow(record) != nil { records.insert(record) }
         for record in operation.touchedRecords(own).subtracting(removed) { try renewMark(record, after: parts[record]) }
-    }
-
-    /// The records of which responses may have told something that it has held back: those
-    /// that it has changed, and those whose lists have a reference that it has changed.
-    func toldRecords(_ operation: StoredOperation) -> Set<ListedRecord> {
-        var result = operation.touchedRecords(operation.record(access.catalog))
-        for change in operation.changes {
-            guard let root = access.state.outboxSchema.destinationRoot(change.kind, change.field) else { continue }
-            for target in [change.before?.referenceTarget, change.after.referenceTarget] {
-                if let target { result.insert(ListedRecord(entity: root, storageKey: target)) }
-            }
-        }
-        return result
     }
 
     /// Removes the row of a record that will never exist from the operations that have deleted it.
@@ -180,7 +132,7 @@ extension StoreWriter {
     private mutating func restore(_ row: StoredOperation.DeletedRow, _ deletion: StoredOperation) throws -> Bool {
         guard try access.wholeRow(row.record) == nil, access.catalog.entity(id: row.kind) != nil else { return false }
         // A later deletion is of the record that was created again, and keeps that one.
-        guard try self.deletion(of: row.record, after: deletion.id) == nil else { return false }
+        guard try outbox.deletion(of: row.record, after: deletion.id) == nil else { return false }
         let known = try access.mark(of: row.record)
         if known?.isGoneAtServer ?? false { return false }
         let rules = try access.state.rules(of: row.kind)
@@ -192,21 +144,10 @@ extension StoreWriter {
         }
         guard let known, !known.server.isEmpty else { return true }
         // Fields with other unsent changes keep their local values.
-        let covered = try coveredFields(of: row.record, except: deletion.id)
+        let covered = try outbox.coveredFields(of: row.record, except: deletion.id)
         let server = known.server.filter { !covered.contains($0.field) }
         try setFields(row.record, Dictionary(server.map { ($0.field, $0.value) }) { $1 })
         return true
-    }
-
-    /// The fields of a record that operations other than one change.
-    func coveredFields(of record: ListedRecord, except id: UInt64) throws -> Set<UInt16> {
-        var fields: Set<UInt16> = []
-        for operation in try outbox.touching(record, except: id) {
-            for place in operation.touchedFields(operation.record(access.catalog)) where place.record == record {
-                fields.insert(place.field)
-            }
-        }
-        return fields
     }
 
     /// Removes the row of a record without regard to delete rules.

@@ -11,7 +11,7 @@ extension StoreWriter {
     /// - Parameter adopted: the record that adopts the key.
     mutating func displaceCreation(of adopted: ListedRecord, _ root: Catalog.Entity, at now: Timestamp) throws {
         guard let creation = try outbox.creation(of: adopted), !creation.hasTemporaryKey,
-            let entity = access.catalog.entity(id: creation.entity), try !isAtServer(adopted)
+            let entity = access.catalog.entity(id: creation.entity), try !outbox.isAtServer(adopted)
         else { return }
         var parts = creation.key.components.map(Optional.some), start = 0, last: Range<Int>?
         for part in root.keyParts {

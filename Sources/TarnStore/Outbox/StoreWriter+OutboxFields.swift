@@ -140,7 +140,7 @@ extension StoreWriter {
             $0.touchedFields($0.record(catalog)).contains(place)
         }
         var edited = EditedValue(all.undone(visible, place, catalog))
-        if row != nil, let server = try serverValue(place) {
+        if row != nil, let server = try outbox.serverValue(place) {
             // Later operations continue from the server's value if it is that of the ended one,
             // whose answer may have been lost, or if they only edit a list. Others conflict
             // with it.
@@ -167,13 +167,6 @@ extension StoreWriter {
         }
         try setFields(place.record, [place.field: value], mayBePartial: ended.wasPartial)
         return true
-    }
-
-    /// The server's value of a field that a later response has brought; nil if there is none.
-    func serverValue(_ place: RecordFieldPlace) throws -> [UInt8]? {
-        try place.record.storageKey.withUnsafeBytes { key in
-            try access.localChanges.mark(place.record.entity, key)?.server.first { $0.field == place.field }?.value
-        }
     }
 
     /// Makes the operations after an operation continue from its value of a field, and sets the
@@ -230,7 +223,7 @@ extension StoreWriter {
         if ended.kind != .create { touched.formIntersection(ended.changes.compactMap { entity.field($0.name)?.id }) }
         for field in touched.sorted() {
             let place = RecordFieldPlace(record: record, field: field)
-            guard let value = try serverValue(place) else { continue }
+            guard let value = try outbox.serverValue(place) else { continue }
             try continueFrom(value, place, after: ended.id, isSentAnew: true)
         }
         try deleteGone()

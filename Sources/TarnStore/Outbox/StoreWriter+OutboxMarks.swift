@@ -276,7 +276,7 @@ extension StoreWriter {
             if let value = noted.serverValue(of: edit.field) { values[edit.field] = value }
         }
         guard !values.isEmpty else { return }
-        let covered = try coveredFields(of: record, except: ended.id), mark = try access.mark(of: record)
+        let covered = try outbox.coveredFields(of: record, except: ended.id), mark = try access.mark(of: record)
         values = values.filter { !covered.contains($0.key) && !(mark?.covers($0.key) ?? false) }
         if !values.isEmpty { try setFields(record, values) }
     }

@@ -98,7 +98,7 @@ extension StoreWriter {
         let own = known.record(access.catalog)
         let others = known.touchedFields(own).filter { $0.record != own }
         for place in others { _ = try rollBack(place, of: known) }
-        let left = try queued(known.id)
+        let left = try outbox.queued(known.id)
         var operation = left, gone = known
         operation.removeMembers(Set(known.members.map(\.storageKey)))
         try operations.replace(left, by: operation)

@@ -52,7 +52,7 @@ extension StoreWriter {
             else { continue }
             for key in value.referenceTarget.map({ [$0] }) ?? value.referenceList {
                 let target = ListedRecord(entity: root, storageKey: key)
-                guard let (operation, kind) = try deletion(of: target, after: id) else { continue }
+                guard let (operation, kind) = try outbox.deletion(of: target, after: id) else { continue }
                 let rule = access.state.deleteRules[kind].first {
                     !$0.isStored && $0.field == field.id && catalog.isKind(row.kind, of: $0.owner)
                 }?.deleteRule
@@ -65,15 +65,6 @@ extension StoreWriter {
         }
         if fields == nil { found += try lostOwners(of: record, after: id) }
         return found.sorted { $0.operation < $1.operation }
-    }
-
-    /// Finds the deletion of a record that is not stored, and the record's concrete entity.
-    func deletion(of record: ListedRecord, after id: UInt64) throws -> (operation: UInt64, kind: UInt16)? {
-        guard try access.wholeRow(record) == nil else { return nil }
-        for operation in try outbox.touching(record, after: id) {
-            if let row = operation.rows.first(where: { $0.record == record }) { return (operation.id, row.kind) }
-        }
-        return nil
     }
 
     /// Finds deleted records whose own references lead to a record by the rule `cascade`.
@@ -102,7 +93,7 @@ extension StoreWriter {
     ///
     /// - Returns: false if a delete rule denies it.
     private mutating func deleteAgain(_ record: ListedRecord, _ lost: LostReference) throws -> Bool {
-        let before = try queued(lost.operation)
+        let before = try outbox.queued(lost.operation)
         var deletion = before, known: [ListedRecord: LocalMark] = [:]
         let left: [RecordFieldPlace: [UInt8]?]
         do { left = try deleteCascade(of: record, into: &deletion, &known) } catch StoreWriteError.deleteDenied {
@@ -118,10 +109,10 @@ extension StoreWriter {
 
     /// Removes a restored reference, and adds its removal to a deletion.
     private mutating func nullify(_ place: RecordFieldPlace, _ lost: LostReference) throws {
-        let before = try queued(lost.operation), catalog = access.catalog
+        let before = try outbox.queued(lost.operation), catalog = access.catalog
         guard let row = try access.wholeRow(place.record) else { return }
         // The value at the time of the deletion: later operations continue from it.
-        var value = try self.value(row.value(of: place.field), place, before: before.id)
+        var value = try outbox.value(row.value(of: place.field), place, before: before.id)
         guard let known = value else { return }
         var deletion = before
         if known.referenceTarget == lost.target.storageKey {

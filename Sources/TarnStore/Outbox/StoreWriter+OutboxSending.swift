@@ -160,7 +160,7 @@ extension StoreWriter {
     package mutating func retryOperation(
         _ id: UInt64, evenIfSending: Bool = false, evenIfAccepted: Bool = false
     ) throws -> OutboxOperation? {
-        let known = try queued(id)
+        let known = try outbox.queued(id)
         guard evenIfSending || known.state != .sending else {
             throw OutboxError.wrongState(id: id, state: known.state, expected: [.pending, .dead])
         }
@@ -197,7 +197,7 @@ extension StoreWriter {
     /// - Returns: the operation; nil if none of the fields was to be sent until now.
     /// - Throws: `OutboxError.unknownOperation`.
     package mutating func keepLocal(_ names: Set<String>, ofOperation id: UInt64) throws -> OutboxOperation? {
-        let known = try queued(id)
+        let known = try outbox.queued(id)
         guard let entity = access.catalog.entity(id: known.entity) else { return nil }
         let fields = Set(names.compactMap { entity.field($0)?.id }).subtracting(entity.key)
         var operation = known
@@ -220,7 +220,7 @@ extension StoreWriter {
     ///
     /// - Throws: `OutboxError.unknownOperation`.
     package mutating func sendFields(_ names: Set<String>, ofCreation id: UInt64) throws {
-        let known = try queued(id), row = try access.wholeRow(known.record(access.catalog))
+        let known = try outbox.queued(id), row = try access.wholeRow(known.record(access.catalog))
         guard let entity = access.catalog.entity(id: known.entity) else { return }
         let fields = Set(names.compactMap { entity.field($0)?.id })
         let sent = known.changes.filter { change in
@@ -243,7 +243,7 @@ extension StoreWriter {
     package mutating func replaceChanges(
         ofOperation id: UInt64, _ changes: [OutboxOperation.Change]
     ) throws -> OutboxOperation? {
-        let known = try queued(id), record = known.record(access.catalog)
+        let known = try outbox.queued(id), record = known.record(access.catalog)
         guard known.kind == .update || known.kind == .create, let entity = access.catalog.entity(id: known.entity)
         else { throw OutboxError.wrongKind(id: id, kind: known.kind) }
         let after = try outbox.encoded(changes.map { Record.Field($0.name, $0.after) }, known.key, entity)
@@ -253,13 +253,13 @@ extension StoreWriter {
         let dropped = own.filter { after[$0.field] == nil && !entity.key.contains($0.field) }
         for change in dropped {
             let place = RecordFieldPlace(record: change.record ?? record, field: change.field)
-            _ = try rollBack(place, of: try queued(id))
-            var operation = try queued(id)
+            _ = try rollBack(place, of: try outbox.queued(id))
+            var operation = try outbox.queued(id)
             let before = operation
             operation.changes.removeAll { $0.isOf(place, record) }
             try operations.replace(before, by: operation)
         }
-        let before = try releaseOwners(of: queued(id), Set(dropped.map(\.field)))
+        let before = try releaseOwners(of: outbox.queued(id), Set(dropped.map(\.field)))
         var operation = before
         operation.changes.removeAll { $0.record == nil && after[$0.field] != nil }
         operation.changes += after.map { field, value in
@@ -291,11 +291,6 @@ extension StoreWriter {
         if !dropped.isEmpty, known.kind == .update { try renewMark(record, after: gone) }
         try mark(operation)
         return try outbox.decoded(operation)
-    }
-
-    func queued(_ id: UInt64) throws -> StoredOperation {
-        guard let operation = try outbox.stored(id) else { throw OutboxError.unknownOperation(id: id) }
-        return operation
     }
 
     private mutating func change(_ id: UInt64, _ body: (inout StoredOperation) -> Void) throws -> Bool {

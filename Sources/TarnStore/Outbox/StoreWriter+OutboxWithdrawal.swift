@@ -14,7 +14,7 @@ extension StoreWriter {
         _ creation: StoredOperation, keeping kept: ListedRecord, _ receipt: inout OutboxReceipt
     ) throws {
         var gone: Set<ListedRecord> = []
-        if try !isAtServer(creation.record(access.catalog)) {
+        if try !outbox.isAtServer(creation.record(access.catalog)) {
             gone = try recordsGone(with: creation)
             for record in gone.sorted(by: ListedRecord.precedes) {
                 // The last one first: each leaves the state before it.
@@ -53,7 +53,7 @@ extension StoreWriter {
                 if let entity = access.catalog.entity(id: other.entity) {
                     schema.forEachOwner(of: other.key, entity) { if $0 == record { isOwned = true } }
                 }
-                guard isOwned || led.contains(owned), try !isAtServer(owned) else { continue }
+                guard isOwned || led.contains(owned), try !outbox.isAtServer(owned) else { continue }
                 gone.insert(owned)
                 waiting.append(owned)
             }
@@ -72,7 +72,7 @@ extension StoreWriter {
         }
         return try targets.filter { target in
             guard let creation = try outbox.creation(of: target), creation.isUntouched else { return false }
-            return try !isAtServer(target)
+            return try !outbox.isAtServer(target)
         }
     }
 
@@ -150,7 +150,7 @@ extension StoreWriter {
             try remove(record, from: RecordFieldPlace(record: edit.record ?? own, field: edit.field))
         }
         // Responses may have told something that the operation has held back.
-        for told in toldRecords(part) { try responses.removeValidators(ofResponsesListing: told) }
+        for told in outbox.toldRecords(part) { try responses.removeValidators(ofResponsesListing: told) }
         if !fields.isEmpty { try repeatDeletions(after: known.id, on: [], [own: fields], keeping: kept) }
         if known.kind == .update, !released.dropped.isEmpty {
             part.id = 0

@@ -19,6 +19,8 @@ package struct FieldSources: Sendable {
         var formerNames: Set<Substring>
         /// Whether a record that lacks the field keeps its value.
         var keepsAbsent: Bool
+        /// The entity that a relationship leads to; nil for other fields.
+        var destination: String?
     }
 
     private let fields: [Field]
@@ -63,13 +65,25 @@ package struct FieldSources: Sendable {
                 keepsAbsent: choice?.otherwise != .skip)
             if choice?.rules.contains(.entity(entity.name, when: [])) ?? false { kinds.keepsAbsent = false }
             let relationships = entity.relationships.filter { $0.join == nil }.sorted { $0.name < $1.name }.map {
-                field($0.name, formerly: $0.renamedFrom, isToMany: $0.isToMany, [])
+                var relationship = field($0.name, formerly: $0.renamedFrom, isToMany: $0.isToMany, [])
+                relationship.destination = $0.destination
+                return relationship
             }
             return attributes + [kinds] + relationships
         }
     }
 
     private static func digest(of text: String) -> String { String(SHA256.shortHexadecimal(text).prefix(8)) }
+
+    /// The relationships whose references are stored: the present name, `Issue.labels`, then former
+    /// ones, and a digest of the sources.
+    var relationships: [(names: [String], digest: String)] {
+        fields.compactMap { field in
+            guard let destination = field.destination else { return nil }
+            let names = field.keys.map { String($0.dropFirst(scope.count + 1)) }
+            return (names, FieldSources.digest(ofSources: field.sources + [destination]))
+        }
+    }
 
     /// The fields that no longer have all of the sources that were noted, except for keys and for
     /// fields that are cleared or get another value where a response lacks them.
@@ -80,7 +94,7 @@ package struct FieldSources: Sendable {
     ///
     /// - Parameter note: the note in the store; nil for none, and then no field is returned.
     package func changed(since note: String?) -> [(entity: String, field: String)] {
-        let noted = FieldSources.lines(of: note)
+        let noted = lines(of: note)
         return fields.compactMap { field in
             guard field.keepsAbsent, let line = field.keys.lazy.compactMap({ noted[$0] }).first else { return nil }
             let sources = Set(field.sources.map { $0[...] }), former = line.sources
@@ -90,6 +104,15 @@ package struct FieldSources: Sendable {
             let isInTurn = line.history.contains(FieldSources.returned + FieldSources.digest(ofSources: field.sources))
             return areLeft || isInTurn ? nil : (field.entity, field.name)
         }
+    }
+
+    /// The lines of a note by the keys of the fields.
+    ///
+    /// If it has none of this base URL, and those of one other base URL, the API has moved.
+    private func lines(of note: String?) -> [String: Line] {
+        let noted = FieldSources.lines(of: note), scopes = Set(noted.keys.map { $0.prefix { $0 != " " } })
+        guard scopes.count == 1, let other = scopes.first, other != scope[...] else { return noted }
+        return Dictionary(noted.map { (scope + $0.key.dropFirst(other.count), $0.value) }) { first, _ in first }
     }
 
     /// The beginning of a word of the note for sources that a field had before, and for such

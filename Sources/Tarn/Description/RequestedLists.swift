@@ -1,6 +1,7 @@
 // The lists that the endpoints of a description request, and those in records that its relationships
 // read: which of them are others than before.
 
+import Foundation
 import TarnStore
 
 /// Digests of the lists of a description's endpoints, and of the sources of its relationships.
@@ -78,14 +79,18 @@ struct RequestedLists: Sendable {
     private let digests: [String: String]
     /// The former names of lines by their names.
     private let formerNames: [String: [String]]
-    /// A digest of the description's file: other descriptions may share the store.
+    /// A digest of the place of the description's file: other descriptions may share the store.
     private let scope: String
+    /// The scope of earlier versions: a digest of the path as the caller has passed it.
+    private let formerScope: String
 
     /// - Parameter client: the client of the description, which has the clients of further APIs.
     init(_ client: APIClient) {
         let description = client.description
         let apis = Dictionary(description.furtherAPIs.map { ($0.name, $0.api) }) { first, _ in first }
-        scope = RequestedLists.digest(of: description.file)
+        scope = RequestedLists.digest(
+            of: RequestedLists.place(of: description.file, seenFrom: client.store.path))
+        formerScope = RequestedLists.digest(of: description.file)
         var digests: [String: String] = [:]
         for endpoint in description.endpoints {
             let api = endpoint.api.flatMap { apis[$0] } ?? description.api
@@ -99,6 +104,19 @@ struct RequestedLists: Sendable {
             formerNames[names[0]] = Array(names.dropFirst())
         }
         (self.digests, self.formerNames) = (digests, formerNames)
+    }
+
+    /// The path from a store to a file; the path of the file as it is if there is no such file.
+    ///
+    /// It is the same in every working directory, and if both are moved together.
+    static func place(of file: String, seenFrom store: String) -> String {
+        guard FileManager.default.fileExists(atPath: file) else { return file }
+        func components(_ path: String) -> [String] {
+            URL(fileURLWithPath: path).resolvingSymlinksInPath().standardizedFileURL.pathComponents
+        }
+        let target = components(file), origin = components(store)
+        let common = zip(target, origin).prefix { $0 == $1 }.count
+        return (origin.dropFirst(common).map { _ in ".." } + target.dropFirst(common)).joined(separator: "/")
     }
 
     private static func digest(of text: String) -> String { String(SHA256.shortHexadecimal(text).prefix(8)) }
@@ -116,14 +134,23 @@ struct RequestedLists: Sendable {
 
     /// The lines of a note about the endpoints of this description, by name.
     func lines(of note: String?) -> [String: Line] {
-        var lines: [String: Line] = [:]
+        var lines: [String: Line] = [:], former: [String: Line] = [:]
+        RequestedLists.forEachLine(of: note) { lineScope, name, line in
+            if lineScope == scope[...] { lines[name] = line }
+            if lineScope == formerScope[...] { former[name] = line }
+        }
+        return lines.isEmpty ? former : lines
+    }
+
+    private static func forEachLine(of note: String?, _ body: (Substring, String, Line) -> Void) {
         for text in (note ?? "").split(separator: "\n") {
             let words = text.split(separator: " ", maxSplits: 3)
-            guard words.count == 4, words[0] == scope, let line = Line(words[1], words[2]) else { continue }
-            lines[String(words[3])] = line
+            guard words.count == 4, let line = Line(words[1], words[2]) else { continue }
+            body(words[0], String(words[3]), line)
         }
-        return lines
     }
+
+    private func isOwn(_ scope: Substring) -> Bool { scope == self.scope[...] || scope == formerScope[...] }
 
     /// The lines of a sync that has found the lines of an earlier one.
     ///
@@ -153,14 +180,20 @@ struct RequestedLists: Sendable {
         return lines
     }
 
-    /// Whether a note has lines of other descriptions.
-    func hasOthers(_ note: String?) -> Bool {
-        (note ?? "").split(separator: "\n").contains { !$0.hasPrefix(scope + " ") }
+    /// The relationships of other descriptions in a note, such as `Issue.labels`.
+    func relationshipsOfOthers(_ note: String?) -> Set<String> {
+        var found: Set<String> = []
+        RequestedLists.forEachLine(of: note) { scope, name, line in
+            guard !isOwn(scope), !line.isRemoved, RequestedLists.relationship(name) != nil else { return }
+            found.insert(String(name.dropFirst()))
+        }
+        return found
     }
 
     /// The note with these lines in place of those of this description.
     func note(_ lines: [String: Line], after note: String?) -> String {
-        let others = (note ?? "").split(separator: "\n").filter { !$0.hasPrefix(scope + " ") }.map(String.init)
+        let others = (note ?? "").split(separator: "\n").filter { line in !isOwn(line.prefix { $0 != " " }) }
+            .map(String.init)
         let own = lines.sorted { $0.key < $1.key }.map { "\(scope) \($1.text) \($0)" }
         return (others + own).joined(separator: "\n")
     }

@@ -99,8 +99,8 @@ extension APIMirror {
         }
         let waiting = UnlistedRecords.Waiting(
             roots: roots(listedBy: incomplete), isNested: names != nil || sync.mayReadOn(complete))
-        // What another description declares is not known.
-        let references = DeclaredReferences(lists.hasOthers(note) ? nil : description.schema, store.catalog)
+        let references = DeclaredReferences(
+            description.schema, store.catalog, others: lists.relationshipsOfOthers(note))
         let counts = try await decide(PresentLists(lines, scopes, WholeLists()), references, waiting)
         for name in open {
             let isOver = RequestedLists.relationship(name) == nil ? incomplete.isEmpty : !waiting.isNested

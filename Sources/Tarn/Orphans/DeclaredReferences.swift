@@ -18,13 +18,14 @@ struct DeclaredReferences {
     /// their entity.
     private var owners: [UInt16: [Catalog.Relationship]] = [:]
 
-    /// - Parameter schema: the schema of the description; nil for all relationships of the store.
-    init(_ schema: Schema?, _ catalog: Catalog) {
-        let declared = schema.map { schema in
-            Set(schema.entities.flatMap { entity in entity.relationships.map { "\(entity.name).\($0.name)" } })
-        }
+    /// - Parameters:
+    ///   - schema: the schema of the description.
+    ///   - others: relationships of other descriptions that share the store, such as `Issue.labels`.
+    init(_ schema: Schema, _ catalog: Catalog, others: Set<String> = []) {
+        let own = schema.entities.flatMap { entity in entity.relationships.map { "\(entity.name).\($0.name)" } }
+        let declared = others.union(own)
         func isDeclared(_ entity: Catalog.Entity, _ name: String) -> Bool {
-            declared?.contains("\(entity.name).\(name)") ?? true
+            declared.contains("\(entity.name).\(name)")
         }
         for owner in catalog.entities {
             let stored = catalog.relationships(of: owner).filter(\.isStored)

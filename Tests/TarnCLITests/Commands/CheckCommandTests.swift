@@ -162,6 +162,19 @@ struct CheckCommandTests {
         #expect(try await !tarn("status", "--file", file).output.contains("former lists"))
     }
 
+    @Test("an edit is known, too, by a command that names the same file by another path")
+    func otherPathOfFile() async throws {
+        let folder = try TemporaryFolder(), file = try folder.write("tarn.yaml", itemsYAML())
+        let server = try LocalServer([
+            recording("/items", #"[{"id":1,"name":"a"},{"id":2,"name":"b"}]"#),
+            recording("/some", #"[{"id":1,"name":"a"}]"#),
+        ])
+        expectSuccess(try await tarn("sync", "--file", file, "--base", server.base))
+        _ = try folder.write("tarn.yaml", itemsYAML().replacing("path: /items", with: "path: /some"))
+        let sync = try await tarn("sync", "--file", folder.path + "/./tarn.yaml", "--base", server.base)
+        #expect(sync.status == 0 && sync.error.contains("1 record (1 Item) of former lists"), "\(sync.error)")
+    }
+
     @Test("records of former lists that an endpoint may have which fails are given by each sync, until it is complete")
     func unlistedSoFar() async throws {
         let folder = try TemporaryFolder()

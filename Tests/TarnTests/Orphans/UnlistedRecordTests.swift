@@ -125,6 +125,14 @@ struct UnlistedRecordTests {
         #expect(counts.suffix(4) == [0, 0, 0, 0], "\(counts)")
     }
 
+    @Test("a description is known in every working directory, and after it was moved together with the store")
+    func samePlace() throws {
+        let folder = try TemporaryFolder(), file = try folder.write("tarn.yaml", "x")
+        #expect(RequestedLists.place(of: file, seenFrom: folder.path + "/store.tarn") == "../tarn.yaml")
+        #expect(RequestedLists.place(of: "none.yaml", seenFrom: folder.path + "/store.tarn") == "none.yaml")
+        #expect(RequestedLists.place(of: file, seenFrom: folder.path + "/a/store.tarn") == "../../tarn.yaml")
+    }
+
     @Test("the sync of one account counts no records of the lists that another one had before the edit")
     func accounts() async throws {
         let yaml = itemsYAML(api: "  auth: { bearer: { env: TOKEN } }")

@@ -21,6 +21,9 @@ package struct FieldSources: Sendable {
         var keepsAbsent: Bool
         /// The entity that a relationship leads to; nil for other fields.
         var destination: String?
+        /// Whether the records that a relationship leads to are known by their positions: those of
+        /// another source have the keys of the former ones.
+        var isPositional = false
     }
 
     private let fields: [Field]
@@ -67,6 +70,7 @@ package struct FieldSources: Sendable {
             let relationships = entity.relationships.filter { $0.join == nil }.sorted { $0.name < $1.name }.map {
                 var relationship = field($0.name, formerly: $0.renamedFrom, isToMany: $0.isToMany, [])
                 relationship.destination = $0.destination
+                relationship.isPositional = mapping.hasPosition(inKeyOf: $0.destination, description.schema)
                 return relationship
             }
             return attributes + [kinds] + relationships
@@ -89,7 +93,8 @@ package struct FieldSources: Sendable {
     /// fields that are cleared or get another value where a response lacks them.
     ///
     /// A further source, or another order, leaves no former value: a record that lacks the new
-    /// sources lacks the former ones, too. The former name of a field that is renamed was a source
+    /// sources lacks the former ones, too. Records that are known by their positions keep what
+    /// those of another first source lack. The former name of a field that is renamed was a source
     /// only if it had no other one.
     ///
     /// - Parameter note: the note in the store; nil for none, and then no field is returned.
@@ -102,7 +107,8 @@ package struct FieldSources: Sendable {
             let areLeft = (declared.isEmpty ? former : declared).allSatisfy(sources.contains)
             // Two descriptions take turns: both changes are known.
             let isInTurn = line.history.contains(FieldSources.returned + FieldSources.digest(ofSources: field.sources))
-            return areLeft || isInTurn ? nil : (field.entity, field.name)
+            let isReordered = field.isPositional && former.first != field.sources.first.map { $0[...] }
+            return areLeft && !isReordered || isInTurn ? nil : (field.entity, field.name)
         }
     }
 
@@ -225,4 +231,12 @@ extension FieldSources {
 
     /// The maximum number of records that are read per entity.
     private static let sampleSize = 10_000
+}
+
+extension Mapping {
+    /// Whether a record's position in its list is a part of the key of an entity.
+    fileprivate func hasPosition(inKeyOf entity: String, _ schema: Schema) -> Bool {
+        guard let declared = schema.entities.first(where: { $0.name == entity }) else { return false }
+        return declared.key.contains { sourceTexts(of: $0, isToMany: nil, in: [entity]).contains("@position") }
+    }
 }

@@ -61,6 +61,31 @@ struct MirrorFormerValuesTests {
         #expect(try await third.sync(nil).formerValues.map(\.field) == ["label"])
     }
 
+    @Test("a relationship to records known by their positions is named if another list has precedence")
+    func positions() async throws {
+        func yaml(_ lines: String) -> String {
+            """
+            api: { base: https://api.test.example/v1 }
+            entities:
+              Item: { key: id, attributes: { id: int }, relationships: { lines: { to: [Line]\(lines) } }, ignore: ['*'] }
+              Line:
+                key: [item, position]
+                attributes: { position: { type: int, from: '@position' }, text: string? }
+                relationships: { item: { to: Item, from: '@parent' } }
+                ignore: ['*']
+            endpoints:
+              items: { path: /items, entity: Item, paginate: single_page }
+            """
+        }
+        let server = try LocalServer([
+            recording("/v1/items", #"[{"id":1,"lines":[{"text":"a"}],"marks":[{"name":"b"}]}]"#, "ETag: \"v1\"")
+        ])
+        let base = server.base + "/v1", first = try MirrorStore(yaml: yaml(""))
+        #expect(try await first.sync(base).formerValues.isEmpty)
+        let report = try await first.edited(yaml(", from: marks")).sync(base)
+        #expect(report.formerValues.map(\.field) == ["lines"], "\(report.texts) \(report.formerValues)")
+    }
+
     @Test("a sync with a limit leaves former values to the next one; a field without values is not named")
     func limited() async throws {
         let server = try LocalServer(Self.server), base = server.base + "/v1"

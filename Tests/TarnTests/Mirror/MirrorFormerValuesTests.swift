@@ -67,7 +67,11 @@ struct MirrorFormerValuesTests {
             """
             api: { base: https://api.test.example/v1 }
             entities:
-              Item: { key: id, attributes: { id: int }, relationships: { lines: { to: [Line]\(lines) } }, ignore: ['*'] }
+              Item:
+                key: id
+                attributes: { id: int }
+                relationships: { lines: { to: [Line]\(lines) } }
+                ignore: ['*']
               Line:
                 key: [item, position]
                 attributes: { position: { type: int, from: '@position' }, text: string? }

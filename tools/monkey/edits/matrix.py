@@ -250,13 +250,13 @@ class Matrix:
                 try:
                     pair = self.try_edits(chosen, start)
                 except (KeyError, TypeError, AttributeError):
-                    queue += [(start, (name,)) for name in chosen if len(chosen) > 1]
+                    queue[:0] = [(start, (name,)) for name in chosen if len(chosen) > 1]
                     continue
                 self.runs, self.was_named = self.runs + 1, False
                 found = self.differences(*pair)
                 if found is None:
                     self.refused += 1
-                    queue += [(start, (name,)) for name in chosen if len(chosen) > 1]
+                    queue[:0] = [(start, (name,)) for name in chosen if len(chosen) > 1]
                 elif not found:
                     self.named, self.equal = self.named + self.was_named, self.equal + (not self.was_named)
                 else:

@@ -103,11 +103,13 @@ struct PageImporter {
             : .envelope(request.endpoint.envelope)
         var context = context(response, page, isRead: importer.readsContext), added: Importer.Added
         context.ignoresNulls = partial(response)?.path == StatedError.graphQL
+        var questions = plan.questions
+        questions.readsElements = !PageMetadata.cutLists(stored?.listing.metadata).isEmpty
         do throws(ImportError) {
             let body = try importer.naming(
                 request.endpoint.columns, in: response.body, of: request.endpoint.entitiesByPath)
             added = try importer.add(
-                body, lists, context: context, asking: plan.questions, known: stored)
+                body, lists, context: context, asking: questions, known: stored)
         } catch {
             if let stated = stated(inPlaceOf: error, response, page) { throw stated }
             throw importer.concealed(hinted(error, response))
@@ -163,9 +165,11 @@ struct PageImporter {
         }
     }
 
-    /// The numbers of drafted records with a list that the server has cut off, by its flag.
-    func cutLists(_ added: Importer.Added) -> [String: Int] {
-        added.facts.cutLists.filter { !request.endpoint.more.ignores($0.key) }
+    /// The numbers of a page's records with a list that the server has cut off, by its flag.
+    ///
+    /// They are those of the entry: a page that comes again, or is confirmed, is not read anew.
+    func cutLists(_ entry: ResponseEntry) -> [String: Int] {
+        PageMetadata.cutLists(entry.listing.metadata).filter { !request.endpoint.more.ignores($0.key) }
     }
 
     /// The failure of a response that states an error beside its records: some of them, or parts of
@@ -269,6 +273,7 @@ struct PageImporter {
                         .text))
         entry.imported = added.imported
         entry.mapping = request.client.mappingDigest
+        entry.signs = PageMetadata.signs
         entry.validation.answeredBy = response.redirectedTo.map(request.client.canonicalURL)
         return entry
     }

@@ -9,6 +9,8 @@ package struct PageMetadata {
     private var values: [String: String]?
     /// The last, the smallest and the largest value of the page's records.
     private var records: [String]?
+    /// The numbers of records with a list that the server has cut off, by its flag.
+    private var cutLists: [String: Int]
     /// The smallest and the largest value by which changes are requested.
     private var least: String?, increment: String?
     /// The number of elements of the first of several lists, which pagination counts.
@@ -25,6 +27,7 @@ package struct PageMetadata {
     ) {
         self.firstCount = firstCount
         self.read = read
+        cutLists = facts.cutLists
         least = increments?.smallest(facts.increments)
         increment = increments?.largest(facts.increments)
         let own = zip(names, facts.documents).compactMap { metadata, text in text.map { (metadata.name, $0) } }
@@ -42,8 +45,25 @@ package struct PageMetadata {
             + facts.members.filter { PageEvidence.isOfEnvelope($0.path) }.map { ($0.path, $0.text) }
         values = found.isEmpty ? nil : Dictionary(found) { first, _ in first }
         records = PageFacts.RecordValues(facts.records).map { [$0.last, $0.smallest, $0.largest] }
-        if values == nil, records == nil, kept == nil, increment == nil, firstCount == nil, read == nil { return nil }
+        if values == nil, records == nil, kept == nil, increment == nil, firstCount == nil, read == nil,
+            cutLists.isEmpty
+        {
+            return nil
+        }
     }
+
+    /// A digest of the names of the signs of further pages that this version looks for, and of lists
+    /// in records that are cut off (`cut`).
+    ///
+    /// An entry of a version with fewer signs may lack some that its body had, and a 304 would
+    /// confirm it without them.
+    static let signs: String = {
+        let names = PageEvidence.memberNames
+        let lists = [PageEvidence.fields, names.scalars, names.nested, names.objects, names.open]
+        // The names of a table are in no order.
+        let text = (["cut"] + lists.map { $0.sorted().joined(separator: " ") }).joined(separator: "\n")
+        return String(SHA256.shortHexadecimal(text).prefix(8))
+    }()
 
     /// Returns the value of an object or a list for pagination; nil for one without values.
     ///
@@ -81,6 +101,10 @@ package struct PageMetadata {
                 separator = ","
             }
             text += "}"
+        }
+        if !cutLists.isEmpty {
+            begin("cut")
+            append(cutLists.mapValues(String.init))
         }
         if let firstCount {
             begin("first")
@@ -140,6 +164,13 @@ package struct PageMetadata {
                 ? PageFacts.RecordValues(last: records[0], smallest: records[1], largest: records[2]) : nil,
             texts(metadata[["kept"]]), firstCount, digest
         )
+    }
+
+    /// The numbers of a page's records with a list that the server has cut off, by its flag, in a
+    /// text of ``text``.
+    static func cutLists(_ text: String?) -> [String: Int] {
+        guard let text, text.hasPrefix("{\"cut\":"), let metadata = JSONBody(parsing: text) else { return [:] }
+        return texts(metadata[["cut"]]).compactMapValues { Int($0) }.filter { 1...Int(Int32.max) ~= $0.value }
     }
 
     /// The largest value by which changes are requested, in a text of ``text``.

@@ -132,6 +132,16 @@ extension Description {
             keys + "\n" + DescriptionDigest.text(ofRecordsOf: endpoint) + (endpoint.listsExcerpts ? "excerpts\n" : "")
                 + DescriptionDigest.text(ofRequestsOf: endpoint))
     }
+
+    /// The rules by which a response is no list, or lists nothing, as a text; empty without any.
+    ///
+    /// - Parameter api: the API of the endpoint, with its own rules.
+    static func text(ofRulesThatEndListsOf endpoint: Endpoint, _ api: APIDescription) -> String {
+        DescriptionDigest.text(
+            ofAll: (endpoint.responses + api.responses).filter { rule in
+                rule.mayMatchSuccess || [.empty, .ignore, .stop].contains(rule.action)
+            })
+    }
 }
 
 extension Description {
@@ -173,7 +183,11 @@ private enum DescriptionDigest {
     /// The rules for successes: an answer of 304 has neither their status nor their text to decide
     /// by.
     static func text(of rules: [ResponseRule], _ prefix: String = "") -> String {
-        rules.filter(\.mayMatchSuccess).map { rule in
+        text(ofAll: rules.filter(\.mayMatchSuccess), prefix)
+    }
+
+    static func text(ofAll rules: [ResponseRule], _ prefix: String = "") -> String {
+        rules.map { rule in
             // Rules without statuses have the text of earlier versions: their responses stay valid.
             let statuses = rule.statuses.isEmpty ? "" : "status \(rule.statuses) "
             return "\(prefix)rule \(rule.action.rawValue) \(statuses)\(rule.text ?? "")\n"

@@ -19,6 +19,11 @@ package struct FieldSources: Sendable {
         var formerNames: Set<Substring>
         /// Whether a record that lacks the field keeps its value.
         var keepsAbsent: Bool
+        /// The entity that a relationship leads to; nil for other fields.
+        var destination: String?
+        /// Whether the records that a relationship leads to are known by their positions: those of
+        /// another source have the keys of the former ones.
+        var isPositional = false
     }
 
     private let fields: [Field]
@@ -63,7 +68,10 @@ package struct FieldSources: Sendable {
                 keepsAbsent: choice?.otherwise != .skip)
             if choice?.rules.contains(.entity(entity.name, when: [])) ?? false { kinds.keepsAbsent = false }
             let relationships = entity.relationships.filter { $0.join == nil }.sorted { $0.name < $1.name }.map {
-                field($0.name, formerly: $0.renamedFrom, isToMany: $0.isToMany, [])
+                var relationship = field($0.name, formerly: $0.renamedFrom, isToMany: $0.isToMany, [])
+                relationship.destination = $0.destination
+                relationship.isPositional = mapping.hasPosition(inKeyOf: $0.destination, description.schema)
+                return relationship
             }
             return attributes + [kinds] + relationships
         }
@@ -71,16 +79,27 @@ package struct FieldSources: Sendable {
 
     private static func digest(of text: String) -> String { String(SHA256.shortHexadecimal(text).prefix(8)) }
 
+    /// The relationships whose references are stored: the present name, `Issue.labels`, then former
+    /// ones, and a digest of the sources.
+    var relationships: [(names: [String], digest: String)] {
+        fields.compactMap { field in
+            guard let destination = field.destination else { return nil }
+            let names = field.keys.map { String($0.dropFirst(scope.count + 1)) }
+            return (names, FieldSources.digest(ofSources: field.sources + [destination]))
+        }
+    }
+
     /// The fields that no longer have all of the sources that were noted, except for keys and for
     /// fields that are cleared or get another value where a response lacks them.
     ///
     /// A further source, or another order, leaves no former value: a record that lacks the new
-    /// sources lacks the former ones, too. The former name of a field that is renamed was a source
+    /// sources lacks the former ones, too. Records that are known by their positions keep what
+    /// those of another first source lack. The former name of a field that is renamed was a source
     /// only if it had no other one.
     ///
     /// - Parameter note: the note in the store; nil for none, and then no field is returned.
     package func changed(since note: String?) -> [(entity: String, field: String)] {
-        let noted = FieldSources.lines(of: note)
+        let noted = lines(of: note)
         return fields.compactMap { field in
             guard field.keepsAbsent, let line = field.keys.lazy.compactMap({ noted[$0] }).first else { return nil }
             let sources = Set(field.sources.map { $0[...] }), former = line.sources
@@ -88,8 +107,18 @@ package struct FieldSources: Sendable {
             let areLeft = (declared.isEmpty ? former : declared).allSatisfy(sources.contains)
             // Two descriptions take turns: both changes are known.
             let isInTurn = line.history.contains(FieldSources.returned + FieldSources.digest(ofSources: field.sources))
-            return areLeft || isInTurn ? nil : (field.entity, field.name)
+            let isReordered = field.isPositional && former.first != field.sources.first.map { $0[...] }
+            return areLeft && !isReordered || isInTurn ? nil : (field.entity, field.name)
         }
+    }
+
+    /// The lines of a note by the keys of the fields.
+    ///
+    /// If it has none of this base URL, and those of one other base URL, the API has moved.
+    private func lines(of note: String?) -> [String: Line] {
+        let noted = FieldSources.lines(of: note), scopes = Set(noted.keys.map { $0.prefix { $0 != " " } })
+        guard scopes.count == 1, let other = scopes.first, other != scope[...] else { return noted }
+        return Dictionary(noted.map { (scope + $0.key.dropFirst(other.count), $0.value) }) { first, _ in first }
     }
 
     /// The beginning of a word of the note for sources that a field had before, and for such
@@ -202,4 +231,12 @@ extension FieldSources {
 
     /// The maximum number of records that are read per entity.
     private static let sampleSize = 10_000
+}
+
+extension Mapping {
+    /// Whether a record's position in its list is a part of the key of an entity.
+    fileprivate func hasPosition(inKeyOf entity: String, _ schema: Schema) -> Bool {
+        guard let declared = schema.entities.first(where: { $0.name == entity }) else { return false }
+        return declared.key.contains { sourceTexts(of: $0, isToMany: nil, in: [entity]).contains("@position") }
+    }
 }

@@ -18,8 +18,13 @@ extension APIMirror {
         let lines = lists.lines(after: old, names, now: now)
         // The end of a first sync notes its lists.
         guard !old.isEmpty, lines != old else { return }
-        let changed = lines.filter { old[$0.key] != nil && $0.value.changedAt == now }.map(\.key)
-        let former = try store.read { reader in Set(try changed.filter { try !notesMembers($0, reader) }) }
+        let changed = lines.filter { $0.value.changedAt == now && $0.value != old[$0.key] }.map(\.key)
+        let former = try store.read { reader in
+            Set(
+                try changed.filter { name in
+                    try old[name] != nil && RequestedLists.relationship(name) == nil && !notesMembers(name, reader)
+                })
+        }
         var next = former.isEmpty ? nil : 0 as UInt64?
         while let id = next {
             try Task.checkCancellation()
@@ -31,76 +36,141 @@ extension APIMirror {
             try await store.write(alone: true) { writer in
                 var times = ListingTimes()
                 for record in step.records where try !UnlistedRecords.isKnown(record, writer.access, &times) {
-                    try writer.putScanMember(ScanMember(record, lastListed: 0), of: UnlistedRecords.members)
+                    try writer.putScanMember(
+                        UnlistedRecords.candidate(record, isNested: false), of: UnlistedRecords.members)
                 }
             }
+        }
+        for (entity, relationship) in changed.compactMap(RequestedLists.relationship) {
+            try await noteNested(in: relationship, of: entity)
         }
         // The last: an interrupted sync leaves the candidates to the next one.
         try await write(lines, over: old, lists)
     }
 
-    /// Decides about the noted records when the present lists are complete.
+    /// Notes the records that a relationship leads to and that no response lists.
+    private func noteNested(in name: String, of entity: String) async throws {
+        let catalog = store.catalog
+        guard let owner = catalog.entity(entity),
+            let relationship = catalog.relationships(of: owner).first(where: { $0.name == name && $0.join == nil })
+        else { return }
+        var next: [UInt8]? = []
+        while let start = next {
+            try Task.checkCancellation()
+            let step = try store.read { reader in
+                try reader.targets(of: relationship, owner, from: start, atLeast: APIMirror.unlistedStep)
+            }
+            next = step.next
+            guard !step.records.isEmpty else { continue }
+            try await store.write(alone: true) { writer in
+                for record in step.records {
+                    guard try writer.access.kind(of: record) != nil,
+                        try writer.access.responses.ids(listing: record).isEmpty,
+                        try writer.access.scans.member(record, of: UnlistedRecords.members) == nil
+                    else { continue }
+                    try writer.putScanMember(
+                        UnlistedRecords.candidate(record, isNested: true), of: UnlistedRecords.members)
+                }
+            }
+        }
+    }
+
+    /// Decides about the noted records when the present lists that may have them are complete.
     ///
     /// - Parameter scopes: the credentials of the sync.
-    /// - Returns: the number of records that no list has any more, by entity.
+    /// - Returns: the numbers of records that no list has any more, and of those that wait for lists
+    ///   which are not complete, by entity.
     func findUnlisted(
         _ sync: SyncReport, _ names: Set<String>?, _ scopes: Set<String>
-    ) async throws -> [String: Int] {
-        guard !options.isPartial else { return [:] }
+    ) async throws -> UnlistedRecords.Counts {
+        guard !options.isPartial else { return UnlistedRecords.Counts() }
         let lists = RequestedLists(client), note = try store.read { try $0.requestedLists }
         let old = lists.lines(of: note)
         if old.isEmpty {
             try await write(lists.lines(after: old, names, now: client.now), over: old, lists)
-            return [:]
+            return UnlistedRecords.Counts()
         }
         var lines = old
-        let open = lines.filter { $0.value.changedAt != nil }
-        // Lists that an interrupted sync has finished may be those of before the edit, and a list
-        // that ends at a limit of the server has further pages.
-        let complete = Set(
-            sync.endpoints.filter {
-                $0.failures.isEmpty && !$0.wasStopped && !$0.wasLimited && $0.leftOut == 0 && !$0.wasFinished
-                    && $0.finishedParents == 0 && $0.doubts.keys.allSatisfy(\.countsIfRepeated)
-            }.map(\.name))
-        let isComplete = open.allSatisfy { $0.value.isRemoved || complete.contains($0.key) }
-        guard !open.isEmpty, !complete.isEmpty, isComplete else { return [:] }
-        let counts = try await decide(lines, scopes)
-        for name in open.keys { lines[name]?.changedAt = nil }
+        let open = Set(lines.filter { $0.value.changedAt != nil }.keys)
+        let complete = completeLists(of: sync)
+        guard !open.isEmpty, !complete.isEmpty else { return UnlistedRecords.Counts() }
+        let incomplete = open.filter { name in
+            RequestedLists.relationship(name) == nil && lines[name]?.isRemoved == false && !complete.contains(name)
+        }
+        let waiting = UnlistedRecords.Waiting(
+            roots: roots(listedBy: incomplete), isNested: names != nil || sync.mayReadOn(complete))
+        let references = DeclaredReferences(
+            description.schema, store.catalog, others: lists.relationshipsOfOthers(note))
+        let counts = try await decide(PresentLists(lines, scopes, WholeLists()), references, waiting)
+        for name in open {
+            let isOver = RequestedLists.relationship(name) == nil ? incomplete.isEmpty : !waiting.isNested
+            if isOver { lines[name]?.changedAt = nil }
+        }
         try await write(lines, over: old, lists)
         return counts
     }
 
+    /// The endpoints whose lists a sync has read to their ends.
+    ///
+    /// Lists that an interrupted sync has finished may be those of before the edit, and a list that
+    /// ends at a limit of the server has further pages.
+    private func completeLists(of sync: SyncReport) -> Set<String> {
+        Set(
+            sync.endpoints.filter {
+                $0.failures.isEmpty && !$0.wasStopped && !$0.wasLimited && $0.leftOut == 0 && !$0.wasFinished
+                    && $0.finishedParents == 0 && $0.doubts.keys.allSatisfy(\.countsIfRepeated)
+            }.map(\.name))
+    }
+
+    /// The roots of the entities that endpoints list.
+    private func roots(listedBy names: Set<String>) -> Set<UInt16> {
+        let entities = description.endpoints.filter { names.contains($0.name) }.flatMap { endpoint in
+            [endpoint.entity] + endpoint.envelope.map(\.entity)
+        }
+        return Set(entities.compactMap { store.catalog.entity($0)?.root })
+    }
+
     private func decide(
-        _ lines: [String: RequestedLists.Line], _ scopes: Set<String>
-    ) async throws -> [String: Int] {
-        let now = client.now, wholeLists = WholeLists()
-        var counts: [String: Int] = [:], last: ListedRecord?
+        _ lists: PresentLists, _ references: DeclaredReferences, _ waiting: UnlistedRecords.Waiting
+    ) async throws -> UnlistedRecords.Counts {
+        let now = client.now
+        var counts = UnlistedRecords.Counts(), last: ListedRecord?
         while true {
             try Task.checkCancellation()
             let after = last
-            let step = try await store.write(alone: true) { writer -> (counts: [String: Int], last: ListedRecord?) in
+            let step = try await store.write(alone: true) {
+                writer -> (counts: UnlistedRecords.Counts, last: ListedRecord?) in
                 var members: [ScanMember] = []
                 try writer.access.scans.forEach(of: UnlistedRecords.members, after: after) { member in
                     members.append(member)
                     return members.count < APIMirror.unlistedStep
                 }
-                var present = PresentLists(lines, scopes, wholeLists), times = ListingTimes()
-                var counts: [String: Int] = [:]
+                var present = lists, times = ListingTimes(), counts = UnlistedRecords.Counts()
                 for member in members {
                     let record = member.record, isKnown = member.lastListed > 0
-                    let isListed =
-                        try isKnown ? times.haveListed(member, writer.access) : present.have(record, writer.access)
-                    guard let entity = try writer.access.kind(of: record), !isListed else {
+                    guard let entity = try writer.access.kind(of: record) else {
                         try writer.removeScanMember(record, of: UnlistedRecords.members)
                         continue
                     }
-                    if isKnown { continue }
-                    try writer.putScanMember(UnlistedRecords.member(record, at: now), of: UnlistedRecords.members)
-                    counts[entity.name, default: 0] += 1
+                    if !isKnown, waiting.includes(member) {
+                        counts.waiting[entity.name, default: 0] += 1
+                        continue
+                    }
+                    var isKept =
+                        try isKnown ? times.haveListed(member, writer.access) : present.have(record, writer.access)
+                    if !isKept, UnlistedRecords.isNested(member) {
+                        isKept = try references.lead(to: record, writer.access)
+                    }
+                    if isKept {
+                        try writer.removeScanMember(record, of: UnlistedRecords.members)
+                    } else if !isKnown {
+                        try writer.putScanMember(UnlistedRecords.member(member, at: now), of: UnlistedRecords.members)
+                        counts.found[entity.name, default: 0] += 1
+                    }
                 }
                 return (counts, members.count < APIMirror.unlistedStep ? nil : members.last?.record)
             }
-            counts.merge(step.counts, uniquingKeysWith: +)
+            counts.add(step.counts)
             guard let next = step.last else { return counts }
             last = next
         }
@@ -157,5 +227,42 @@ extension StoreReader {
             return true
         }
         return (found.sorted(by: ListedRecord.precedes), next)
+    }
+
+    /// The records that a relationship leads to, each once, in order.
+    ///
+    /// - Parameters:
+    ///   - owner: the entity that has the relationship.
+    ///   - start: the key of the first record that is looked at.
+    ///   - count: the number of targets behind which no further record is looked at.
+    /// - Returns: the targets, and the key of the next record; nil if there is none.
+    fileprivate func targets(
+        of relationship: Catalog.Relationship, _ owner: Catalog.Entity, from start: [UInt8], atLeast count: Int
+    ) throws -> (records: [ListedRecord], next: [UInt8]?) {
+        guard let root = catalog.entity(id: relationship.destination)?.root else { return ([], nil) }
+        var found: Set<ListedRecord> = [], next: [UInt8]?
+        try access.records.scan(owner, from: start) { key, _ in
+            guard found.count < count else {
+                next = Array(key)
+                return false
+            }
+            try access.targets(of: key, relationship) { target in
+                found.insert(ListedRecord(entity: root, storageKey: Array(target)))
+                return true
+            }
+            return true
+        }
+        return (found.sorted(by: ListedRecord.precedes), next)
+    }
+}
+
+extension SyncReport {
+    /// Whether the next sync reads on in a list: records in it may refer to others. That of an
+    /// endpoint that fails for good may never come.
+    fileprivate func mayReadOn(_ complete: Set<String>) -> Bool {
+        endpoints.contains { endpoint in
+            !complete.contains(endpoint.name)
+                && (endpoint.failures.isEmpty || endpoint.failures.contains(where: \.isInterruption))
+        }
     }
 }

@@ -184,7 +184,8 @@ public struct APIMirror: Sendable {
         do {
             sync.absentAttributes = try sync.report.absentAttributes.withoutStoredValues(in: store)
             sync.formerValues = try await noteSources(after: sync)
-            sync.unlisted = try await findUnlisted(sync, names, Set(requests.map(\.authScope)))
+            let former = try await findUnlisted(sync, names, Set(requests.map(\.authScope)))
+            (sync.unlisted, sync.unlistedSoFar) = (former.found, former.waiting)
         } catch {
             addFailure(ofStore: error, to: &sync)
         }

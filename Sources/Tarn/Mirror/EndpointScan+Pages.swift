@@ -188,6 +188,8 @@ extension EndpointScan {
 
     /// Sends the request for a page, with the validators of its stored response.
     ///
+    /// A response in which fewer signs of further pages were looked for is requested anew once.
+    ///
     /// - Parameter isVoid: returns whether a 304 would leave out what an import has to do.
     func ask(
         _ page: PageRequest, _ request: EndpointRequest, unless isVoid: (ResponseEntry) -> Bool = { _ in false }
@@ -200,7 +202,8 @@ extension EndpointScan {
         let asked = message, now = client.now
         let (stored, origin) = try client.store.read { reader in
             let stored = try isConditional ? reader.response(to: key) : nil
-            return (stored.flatMap { isVoid($0) ? nil : $0 }, try answers.begin(asked, key, reader, now: now))
+            let isUsable = stored.map { $0.signs == PageMetadata.signs && !isVoid($0) } ?? false
+            return (isUsable ? stored : nil, try answers.begin(asked, key, reader, now: now))
         }
         message.monitor = origin.monitor
         progress(snapshot(requesting: Redaction.shown(message.url)))
@@ -381,6 +384,7 @@ extension EndpointScan {
             return nil
         }
         var entry = stored
+        report.cutLists.merge(list.target.pages.cutLists(entry), uniquingKeysWith: +)
         entry.validation.isInvalidated = false
         entry.validation.headers = headers.confirmed(byNotModified: response.headers)
             .kept(also: list.target.pages.wants.fields)
@@ -406,9 +410,9 @@ extension EndpointScan {
             ? Importer.Added(listed: [], count: 0)
             : target.pages.draft(response, page, known: fetch.stored, into: importer)
         note(added, fetch, target.request)
-        report.cutLists.merge(target.pages.cutLists(added), uniquingKeysWith: +)
         var entry = target.pages.entry(
             fetch.key, response, headers: response.headers, added, known: fetch.stored, at: client.now)
+        report.cutLists.merge(target.pages.cutLists(entry), uniquingKeysWith: +)
         entry.caching = caching(of: fetch, response.headers, known: nil)
         let stated = isEmpty ? nil : target.pages.partialError(response, page)
         // A 304 would confirm the page without its error, and a cache would answer with a part.

@@ -179,6 +179,9 @@ public struct SyncReport: Sendable {
     /// Records that lists had before the description was edited, and that no list has now, by
     /// entity. They stay, and the next syncs do not count them again.
     package var unlisted: [String: Int] = [:]
+    /// Such records that may be in lists that were others than before, too, and are not complete
+    /// yet, by entity.
+    package var unlistedSoFar: [String: Int] = [:]
 
     /// Creates an empty report.
     package init() {}

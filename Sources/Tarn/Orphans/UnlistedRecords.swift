@@ -1,4 +1,5 @@
-// Records that former lists had, and that no list of the description has: they stay in the store.
+// Records that former lists had, and that no list of the description has, and those that came nested
+// where the description no longer looks for any: they stay in the store.
 
 import TarnStore
 
@@ -7,23 +8,65 @@ import TarnStore
 /// They are kept as members of a scan that no endpoint has. A member that no scan has listed is a
 /// candidate: its list has changed, and the present lists are not complete yet. Those that are
 /// known to be in no list have the number 1, and the time of that decision.
+///
+/// Records that came nested in others, and that no list has had, are members with a miss: they are
+/// such records as long as no list has them, and no relationship of the description leads to them.
 package enum UnlistedRecords {
+    /// The numbers of records, by entity.
+    package struct Counts: Sendable, Hashable {
+        /// Those that are in no list.
+        package var found: [String: Int] = [:]
+        /// Those that may be in lists that are not complete yet.
+        package var waiting: [String: Int] = [:]
+
+        mutating func add(_ other: Counts) {
+            found.merge(other.found, uniquingKeysWith: +)
+            waiting.merge(other.waiting, uniquingKeysWith: +)
+        }
+    }
+
+    /// The candidates about which nothing is known before further lists are complete.
+    struct Waiting: Sendable {
+        /// The roots of the entities of which such lists may have records.
+        let roots: Set<UInt16>
+        /// Whether records that came nested in others wait.
+        let isNested: Bool
+
+        func includes(_ member: ScanMember) -> Bool {
+            UnlistedRecords.isNested(member) ? isNested : roots.contains(member.record.entity)
+        }
+    }
+
     /// The name of the members; no list has such an identity.
     static let members = "unlisted"
 
     /// Counts the records that are stored and that no response lists which was received or
     /// confirmed since they were found to be in no list, by entity.
     ///
+    /// - Parameter schema: the schema of the description, whose relationships keep nested records.
     /// - Complexity: linear in the number of these records.
-    package static func count(_ reader: borrowing StoreReader) throws -> [String: Int] {
-        let access = reader.access
+    package static func count(_ reader: borrowing StoreReader, _ schema: Schema) throws -> [String: Int] {
+        let access = reader.access, references = DeclaredReferences(schema, reader.catalog)
         var counts: [String: Int] = [:], times = ListingTimes()
         try access.scans.forEach(of: members) { member in
             guard member.lastListed > 0, let entity = try access.kind(of: member.record) else { return true }
-            if try !times.haveListed(member, access) { counts[entity.name, default: 0] += 1 }
+            let isKept = try isNested(member) && references.lead(to: member.record, access)
+            if try !isKept && !times.haveListed(member, access) {
+                counts[entity.name, default: 0] += 1
+            }
             return true
         }
         return counts
+    }
+
+    /// Whether a member has come nested in other records only.
+    static func isNested(_ member: ScanMember) -> Bool { member.misses > 0 }
+
+    /// A candidate.
+    ///
+    /// - Parameter isNested: whether it has come nested in other records only.
+    static func candidate(_ record: ListedRecord, isNested: Bool) -> ScanMember {
+        ScanMember(record, lastListed: 0, misses: isNested ? 1 : 0)
     }
 
     /// The records that are in no list.
@@ -47,9 +90,10 @@ package enum UnlistedRecords {
         return try !times.haveListed(member, access)
     }
 
-    /// The member of a record that is in no list, since a time.
-    static func member(_ record: ListedRecord, at time: Timestamp) -> ScanMember {
-        ScanMember(record, lastListed: 1, decided: UInt64(bitPattern: time.microseconds))
+    /// The member of a candidate that is in no list, since a time.
+    static func member(_ candidate: ScanMember, at time: Timestamp) -> ScanMember {
+        ScanMember(
+            candidate.record, lastListed: 1, decided: UInt64(bitPattern: time.microseconds), misses: candidate.misses)
     }
 }
 
@@ -115,6 +159,8 @@ struct PresentLists {
         // interrupted scan has read.
         guard let identity = origin.identity, let list = try lists.checkpoint(of: identity, access),
             list.isIncremental || list.scan == origin.scan,
+            // A list that has begun anew has none of its former pages.
+            list.wholeSince.map({ $0 < changedAt }) ?? true,
             max(list.startedAt, list.completedAt ?? list.startedAt) >= changedAt
         else { return false }
         return try !responses.isLost(origin, access)

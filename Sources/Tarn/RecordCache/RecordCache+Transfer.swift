@@ -224,7 +224,7 @@ extension RecordCache {
             // The entry that was stored before is no longer the answer.
             if isPersisted, stored != nil { try await forget(prepared) }
         }
-        (transfer.partialFailure, transfer.cutLists) = (failure, importer.cutLists(added))
+        (transfer.partialFailure, transfer.cutLists) = (failure, importer.cutLists(entry))
         return logged(transfer, response, prepared, since: started)
     }
 

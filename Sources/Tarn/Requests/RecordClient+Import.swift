@@ -117,7 +117,7 @@ extension RecordClient {
             transfer = try await cache.show(entry, lent)
         }
         transfer.partialFailure = isEmpty ? nil : importer.partialFailure(response, page)
-        transfer.cutLists = importer.cutLists(added)
+        transfer.cutLists = importer.cutLists(entry)
         if let report = transfer.report {
             var log = ImportLog(entry.request, bytes: response.body.count, duration: ContinuousClock.now - started)
             log.isStored = request.options.transfer.isPersisted

@@ -54,7 +54,7 @@ struct StatusReport {
         var unlisted: [String: Int] = [:]
         try store.read { reader in
             records = try RecordCounts(reader)
-            unlisted = try UnlistedRecords.count(reader)
+            unlisted = try UnlistedRecords.count(reader, description.schema)
             outbox = try reader.outbox.counts
             try reader.forEachLocalChange { change in
                 changes[change.entity, default: 0] += 1

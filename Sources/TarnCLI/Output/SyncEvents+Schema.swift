@@ -100,7 +100,8 @@ extension SyncEvents {
                 "absent_attributes": {"type": "array", "items": {"type": "string"}},
                 "unmapped": {"type": "array", "items": {"type": "string"}},
                 "missing": {"type": "array", "items": {"$ref": "#/$defs/missing"}},
-                "unlisted": {"type": "object", "additionalProperties": {"type": "integer", "minimum": 1}}
+                "unlisted": {"type": "object", "additionalProperties": {"type": "integer", "minimum": 1}},
+                "unlisted_so_far": {"type": "object", "additionalProperties": {"type": "integer", "minimum": 1}}
               },
               "required": [
                 "event",

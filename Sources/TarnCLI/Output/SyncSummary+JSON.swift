@@ -22,13 +22,14 @@ extension SyncSummary {
         append(report.report.unmapped.map { "\($0.entity): \($0.path)" }, to: &text)
         if !report.missing.isEmpty { appendMissing(to: &text) }
         text += SyncSummary.json(ofUnlisted: report.unlisted)
+        text += SyncSummary.json(ofUnlisted: report.unlistedSoFar, "unlisted_so_far")
         return text + "}"
     }
 
     /// The member with the numbers of records that no list has any more; empty if there are none.
-    static func json(ofUnlisted counts: [String: Int]) -> String {
+    static func json(ofUnlisted counts: [String: Int], _ name: String = "unlisted") -> String {
         guard !counts.isEmpty else { return "" }
-        var text = ",\"unlisted\":{"
+        var text = ",\"\(name)\":{"
         for (index, (entity, count)) in counts.sorted(by: { $0.key < $1.key }).enumerated() {
             if index > 0 { text += "," }
             text.appendJSONString(entity)

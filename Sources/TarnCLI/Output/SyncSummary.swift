@@ -156,8 +156,16 @@ struct SyncSummary {
 
     /// The records that an edit of the description has left without a list.
     private var formerListLines: [String] {
-        guard !report.unlisted.isEmpty else { return [] }
-        return ["\(SyncSummary.text(ofUnlisted: report.unlisted)) \(UnlistedRecords.consequence)"]
+        var lines: [String] = []
+        if !report.unlisted.isEmpty {
+            lines.append("\(SyncSummary.text(ofUnlisted: report.unlisted)) \(UnlistedRecords.consequence)")
+        }
+        if !report.unlistedSoFar.isEmpty {
+            lines.append(
+                "\(SyncSummary.text(ofUnlisted: report.unlistedSoFar)) of former lists, and in no list so far, "
+                    + "are counted when the lists that are others than before are complete")
+        }
+        return lines
     }
 
     /// The numbers of records that no list has any more: `12 records (10 Issue, 2 User)`.

@@ -81,7 +81,8 @@ package struct DescriptionCheck: Sendable {
                         former.isOfKinds ? former.kindsText : "values " + FormerValues.consequence))
             }
             report.findings += keptIndexes(description, places, opened.catalog)
-            for (entity, count) in try opened.read({ try UnlistedRecords.count($0) }).sorted(by: { $0.key < $1.key }) {
+            let unlisted = try opened.read { try UnlistedRecords.count($0, description.schema) }
+            for (entity, count) in unlisted.sorted(by: { $0.key < $1.key }) {
                 let (field, mark) = places.place(entity: entity, field: nil)
                 report.findings.append(
                     CheckFinding(

@@ -12,8 +12,11 @@ package struct DocumentQuestions: Sendable, Hashable {
     package var members: MemberNames?
     /// The objects in listed records that may tell that a list in them goes on.
     ///
-    /// Elements that are recognised as unchanged are not read for them.
+    /// Elements that are recognised as unchanged are read for them only with ``readsElements``.
     package var containers = ListContainers()
+    /// Whether each element is read, also one that is recognised as unchanged: one of them may have
+    /// a list that goes on.
+    package var readsElements = false
 
     /// Creates a set of questions.
     package init(
@@ -35,7 +38,7 @@ package struct DocumentQuestions: Sendable, Hashable {
 
     /// Whether an answer may depend on the elements of a list.
     func concernElements(of list: JSONPath) -> Bool {
-        asksRecords
+        asksRecords || readsElements
             || (values + documents).contains { path in
                 zip(path.steps, list.steps).allSatisfy { $0 == $1 } || path.origin != list.origin
             }

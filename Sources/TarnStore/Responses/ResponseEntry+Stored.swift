@@ -14,7 +14,7 @@ extension ResponseEntry {
         static let answeredBy: UInt16 = 30, pageNumber: UInt16 = 31, recordsBefore: UInt16 = 32
         static let digest: UInt16 = 33, sequence: UInt16 = 34, nested: UInt16 = 35, elements: UInt16 = 36
         static let lengths: UInt16 = 37, valueVariant: UInt16 = 38, mapping: UInt16 = 39
-        static let knownVersion: UInt16 = 40, versionAt: UInt16 = 41
+        static let knownVersion: UInt16 = 40, versionAt: UInt16 = 41, signs: UInt16 = 42
     }
 
     package init?(_ row: EncodedRow) {
@@ -52,6 +52,7 @@ extension ResponseEntry {
         listing.position = ListPosition(row)
         valueVariant = row.text(ID.valueVariant)
         mapping = row.text(ID.mapping)
+        signs = row.text(ID.signs)
         validation.knownVersion = row.texts(ID.knownVersion)
         validation.versionAt = row.date(ID.versionAt)
         imported = ResponseEntry.importedBody(row).map {
@@ -142,6 +143,7 @@ extension ResponseEntry {
             row.field(ID.knownVersion, .array(validation.knownVersion.map(Value.string)))
             row.field(ID.versionAt, validation.versionAt)
         }
+        row.field(ID.signs, signs)
         try withUnsafeBytes(of: id.bigEndian) { try row.store(raw, table, $0, sequence: sequence) }
     }
 }

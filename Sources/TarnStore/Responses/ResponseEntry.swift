@@ -16,6 +16,9 @@ public struct ResponseEntry: Sendable, Hashable {
     /// A digest of the schema and the mapping by which the records were imported; nil if it is not
     /// known: an earlier version has stored the entry.
     package var mapping: String?
+    /// A digest of the signs of further pages that were looked for in the response; nil if they are
+    /// not known: an earlier version has stored the entry.
+    package var signs: String?
 
     package init(request: RequestKey, validation: Validation, listing: Listing, caching: ResponseCaching? = nil) {
         self.request = request

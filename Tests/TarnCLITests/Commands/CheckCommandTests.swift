@@ -162,6 +162,54 @@ struct CheckCommandTests {
         #expect(try await !tarn("status", "--file", file).output.contains("former lists"))
     }
 
+    @Test("an edit is known, too, by a command that names the same file by another path")
+    func otherPathOfFile() async throws {
+        let folder = try TemporaryFolder(), file = try folder.write("tarn.yaml", itemsYAML())
+        let server = try LocalServer([
+            recording("/items", #"[{"id":1,"name":"a"},{"id":2,"name":"b"}]"#),
+            recording("/some", #"[{"id":1,"name":"a"}]"#),
+        ])
+        expectSuccess(try await tarn("sync", "--file", file, "--base", server.base))
+        _ = try folder.write("tarn.yaml", itemsYAML().replacing("path: /items", with: "path: /some"))
+        let sync = try await tarn("sync", "--file", folder.path + "/./tarn.yaml", "--base", server.base)
+        #expect(sync.status == 0 && sync.error.contains("1 record (1 Item) of former lists"), "\(sync.error)")
+    }
+
+    @Test("records of former lists that an endpoint may have which fails are given by each sync, until it is complete")
+    func unlistedSoFar() async throws {
+        let folder = try TemporaryFolder()
+        func describe(_ items: String, _ others: String) throws -> String {
+            try folder.write(
+                "tarn.yaml",
+                """
+                store: store.tarn
+                api: { base: https://api.test.example, retry: { attempts: 1 } }
+                entities:
+                  Item: { key: id, attributes: { id: int } }
+                  Other: { key: id, attributes: { id: int } }
+                endpoints:
+                  items: { path: \(items), entity: Item, paginate: single_page }
+                  others: { path: \(others), entity: Other, paginate: single_page }
+                """)
+        }
+        let server = try LocalServer([
+            recording("/items", #"[{"id":1},{"id":2}]"#), recording("/others", #"[{"id":1}]"#),
+            recording("/some", #"[{"id":1}]"#),
+        ])
+        expectSuccess(try await tarn("sync", "--file", try describe("/items", "/others"), "--base", server.base))
+        let failing = try describe("/missing", "/others")
+        for _ in 0..<2 {
+            let sync = try await tarn("sync", "--file", failing, "--base", server.base)
+            let text = "2 records (2 Item) of former lists, and in no list so far"
+            #expect(sync.status != 0 && sync.error.contains(text), "\(sync.error)")
+        }
+        let json = try await tarn("sync", "--json", "--file", failing, "--base", server.base)
+        #expect(json.output.contains(#""unlisted_so_far":{"Item":2}"#), "\(json.output)")
+        let whole = try await tarn("sync", "--file", try describe("/some", "/others"), "--base", server.base)
+        let text = "1 record (1 Item) of former lists, and in no list of this description"
+        #expect(whole.status == 0 && whole.error.contains(text) && !whole.error.contains("so far"), "\(whole.error)")
+    }
+
     @Test(
         "more tables than a store can have are an error of the check, with and without a store; the sync exits with 6")
     func tableLimit() async throws {

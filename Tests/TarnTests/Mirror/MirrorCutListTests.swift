@@ -77,4 +77,58 @@ struct MirrorCutListTests {
     func whole(from: String, list: String) async throws {
         #expect(try await report(from, list).endpoint("issues")?.cutLists == [:])
     }
+
+    private func labelled() throws -> MirrorStore {
+        try MirrorStore(
+            yaml: """
+                api: { base: https://api.test.example/v1 }
+                entities:
+                  Issue:
+                    key: id
+                    attributes: { id: int, text: string? }
+                    relationships: { labels: { to: [Label], from: labels.data } }
+                  Label: { key: id, attributes: { id: int } }
+                endpoints:
+                  issues: { path: /issues, entity: Issue, paginate: single_page }
+                """)
+    }
+
+    @Test(
+        "the next syncs tell it, too, as long as it is true: of an equal body, and of a page that is not modified",
+        arguments: [[], ["ETag: \"a\""]])
+    func again(fields: [String]) async throws {
+        let body = #"[{"id":1,"labels":{"data":[{"id":1}],"has_more":true}},{"id":2}]"#
+        let server = try LocalServer([
+            "GET /v1/issues\nHTTP/1.1 200 OK\n" + fields.map { $0 + "\n" }.joined() + "\n" + body
+        ])
+        let store = try labelled()
+        for number in 0..<3 {
+            let report = try await store.sync(server.base + "/v1")
+            #expect(report.failures.isEmpty && report.endpoint("issues")?.cutLists == ["labels.has_more": 1])
+            #expect(report.notModified == (fields.isEmpty || number == 0 ? 0 : 1), "\(report.texts)")
+        }
+    }
+
+    /// Eight long records, of which the first two may have a list that goes on: long elements are
+    /// recognised one by one.
+    private static func page(_ changed: String, more: Bool) -> TransportResponse {
+        let text = String(repeating: "text ", count: 400)
+        let records = (1...8).map { id in
+            let list = #"{"data":[{"id":\#(id)}],"has_more":\#(id <= 2 && more)}"#
+            return #"{"id":\#(id),"text":"\#(id == 8 ? changed : "")\#(text)","labels":\#(list)}"#
+        }
+        return TransportResponse(status: 200, body: Array("[\(records.joined(separator: ","))]".utf8))
+    }
+
+    @Test("records that are recognised as unchanged count beside changed ones")
+    func besideChanged() async throws {
+        let store = try labelled()
+        let pages = [("a", true, 2), ("b", true, 2), ("b", true, 2), ("b", false, 0), ("c", false, 0)]
+        for (changed, more, count) in pages {
+            let report = try await store.sync(nil, transport: ClosureTransport { _ in Self.page(changed, more: more) })
+            #expect(
+                report.failures.isEmpty && report.endpoint("issues")?.cutLists["labels.has_more"] ?? 0 == count,
+                "\(changed): \(report.texts)")
+        }
+    }
 }

@@ -45,6 +45,51 @@ struct MirrorFormerValuesTests {
         #expect(next.notModified == 1 && next.formerValues.isEmpty)
     }
 
+    @Test("a field that comes from elsewhere is named, too, if the API has moved to another host with the same edit")
+    func otherHost() async throws {
+        let server = try LocalServer(Self.server), other = try LocalServer(Self.server)
+        func yaml(_ attribute: String, _ server: LocalServer) -> String {
+            Self.yaml(attribute).replacing("https://api.test.example", with: server.base)
+        }
+        let first = try MirrorStore(yaml: yaml("label: { type: string?, from: name }", server))
+        #expect(try await first.sync(nil).formerValues.isEmpty)
+        let second = try first.edited(yaml("label: { type: string?, from: note }", other))
+        let report = try await second.sync(nil)
+        #expect(report.failures.isEmpty && report.formerValues.map(\.field) == ["label"], "\(report.texts)")
+        #expect(try await second.sync(nil).formerValues.isEmpty)
+        let third = try first.edited(yaml("label: { type: string?, from: note }", server))
+        #expect(try await third.sync(nil).formerValues.map(\.field) == ["label"])
+    }
+
+    @Test("a relationship to records known by their positions is named if another list has precedence")
+    func positions() async throws {
+        func yaml(_ lines: String) -> String {
+            """
+            api: { base: https://api.test.example/v1 }
+            entities:
+              Item:
+                key: id
+                attributes: { id: int }
+                relationships: { lines: { to: [Line]\(lines) } }
+                ignore: ['*']
+              Line:
+                key: [item, position]
+                attributes: { position: { type: int, from: '@position' }, text: string? }
+                relationships: { item: { to: Item, from: '@parent' } }
+                ignore: ['*']
+            endpoints:
+              items: { path: /items, entity: Item, paginate: single_page }
+            """
+        }
+        let server = try LocalServer([
+            recording("/v1/items", #"[{"id":1,"lines":[{"text":"a"}],"marks":[{"name":"b"}]}]"#, "ETag: \"v1\"")
+        ])
+        let base = server.base + "/v1", first = try MirrorStore(yaml: yaml(""))
+        #expect(try await first.sync(base).formerValues.isEmpty)
+        let report = try await first.edited(yaml(", from: marks")).sync(base)
+        #expect(report.formerValues.map(\.field) == ["lines"], "\(report.texts) \(report.formerValues)")
+    }
+
     @Test("a sync with a limit leaves former values to the next one; a field without values is not named")
     func limited() async throws {
         let server = try LocalServer(Self.server), base = server.base + "/v1"

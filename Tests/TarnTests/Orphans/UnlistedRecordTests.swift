@@ -30,13 +30,14 @@ struct UnlistedRecordTests {
         recording("/v1/items?open=1", #"[{"id":1}]"#, "ETag: \"b\""),
         recording("/v1/items?state=x", #"[{"id":1}]"#, "ETag: \"x\""),
         recording("/v1/items?state=y", #"[{"id":2},{"id":3}]"#, "ETag: \"y\""),
+        recording("/v1/items?since=20", #"[{"id":3,"rev":30}]"#, "ETag: \"r\""),
         recording("/v1/others", #"[{"id":2}]"#, "ETag: \"c\""),
         recording("/v1/owners", #"[{"id":7},{"id":8}]"#, "ETag: \"d\""),
         recording("/v1/some", #"[{"id":7}]"#, "ETag: \"e\""),
     ]
 
     private func known(_ store: MirrorStore) throws -> [String: Int] {
-        try store.read { try UnlistedRecords.count($0) }
+        try store.read { try UnlistedRecords.count($0, store.description.schema) }
     }
 
     @Test(
@@ -124,6 +125,14 @@ struct UnlistedRecordTests {
         #expect(counts.suffix(4) == [0, 0, 0, 0], "\(counts)")
     }
 
+    @Test("a description is known in every working directory, and after it was moved together with the store")
+    func samePlace() throws {
+        let folder = try TemporaryFolder(), file = try folder.write("tarn.yaml", "x")
+        #expect(RequestedLists.place(of: file, seenFrom: folder.path + "/store.tarn") == "../tarn.yaml")
+        #expect(RequestedLists.place(of: "none.yaml", seenFrom: folder.path + "/store.tarn") == "none.yaml")
+        #expect(RequestedLists.place(of: file, seenFrom: folder.path + "/a/store.tarn") == "../../tarn.yaml")
+    }
+
     @Test("the sync of one account counts no records of the lists that another one had before the edit")
     func accounts() async throws {
         let yaml = itemsYAML(api: "  auth: { bearer: { env: TOKEN } }")
@@ -169,5 +178,49 @@ struct UnlistedRecordTests {
         let second = try first.edited(Self.yaml(endpoints("/some")))
         #expect(try await second.sync(base).unlisted == ["Owner": 1])
         #expect(try known(second) == ["Owner": 1])
+    }
+
+    @Test("an endpoint that always fails holds back the count of the records that it may list, and of no others")
+    func failing() async throws {
+        func endpoints(_ items: String, _ owners: String) -> String {
+            items + "\nowners: { path: \(owners), entity: Owner, paginate: single_page }"
+        }
+        let server = try LocalServer(Self.server), base = server.base + "/v1"
+        let first = try MirrorStore(yaml: Self.yaml(endpoints(Self.items, "/owners")))
+        try await first.sync(base)
+        let second = try first.edited(Self.yaml(endpoints(Self.open, "/missing")))
+        for found in [["Item": 2], [:]] {
+            let report = try await second.sync(base)
+            #expect(!report.failures.isEmpty && report.unlisted == found, "\(report.texts)")
+            #expect(report.unlistedSoFar == ["Owner": 2])
+            #expect(try known(second) == ["Item": 2])
+        }
+        let third = try first.edited(Self.yaml(endpoints(Self.open, "/some")))
+        let report = try await third.sync(base)
+        #expect(report.failures.isEmpty && report.unlisted == ["Owner": 1] && report.unlistedSoFar.isEmpty)
+        #expect(try known(third) == ["Item": 2, "Owner": 1])
+    }
+
+    @Test("records that a list of changes from a value on does not request any more are counted")
+    func onlyChanges() async throws {
+        let server = try LocalServer(Self.server), base = server.base + "/v1"
+        let first = try MirrorStore(yaml: Self.yaml(Self.items))
+        try await first.sync(base)
+        let since = ", since: { param: since, field: rev, initial: '20' } }"
+        let second = try first.edited(Self.yaml(Self.items.replacing(" }", with: since)))
+        let report = try await second.sync(base)
+        #expect(report.failures.isEmpty && report.unlisted == ["Item": 2], "\(report.texts) \(report.unlisted)")
+        #expect(try known(second) == ["Item": 2])
+    }
+
+    @Test("records of a page that a further rule takes for an empty one are counted")
+    func emptied() async throws {
+        let server = try LocalServer(Self.server), base = server.base + "/v1"
+        let first = try MirrorStore(yaml: Self.yaml(Self.items))
+        try await first.sync(base)
+        let rule = ", responses: [{ contains: '\"id\":3', then: empty }] }"
+        let second = try first.edited(Self.yaml(Self.items.replacing(" }", with: rule)))
+        let report = try await second.sync(base)
+        #expect(report.failures.isEmpty && report.unlisted == ["Item": 3], "\(report.texts)")
     }
 }

@@ -226,8 +226,20 @@ def edits():
     add("items as users", set_at(("endpoints", "items", "entity"), "User"))
     add("users as groups", set_at(("endpoints", "users", "entity"), "Group"))
     add("items since", set_at(("endpoints", "items", "since"), {"param": "since", "field": "created_at"}))
-    add("items since initial", set_at(("endpoints", "items", "since"), {
-        "param": "since", "field": "created_at", "initial": "2025-01-06T00:00:00Z"}))
+    for name in ("items", "parts"):
+        for day in ("03", "06", "09"):
+            add(f"{name} since initial {day}", set_at(("endpoints", name, "since"), {
+                "param": "since", "field": "created_at", "initial": f"2025-01-{day}T00:00:00Z"}))
+    add("items since later", set_at(("endpoints", "items", "since"), {"param": "since", "field": "stamp"}))
+    add("notes only changed", set_at(("endpoints", "notes", "for_each", "only"), "changed"))
+    for name, entity in (("owner", "User"), ("labels", "Label")):
+        relationship = ("entities", "Item", "relationships", name)
+        to = ["Label"] if name == "labels" else entity
+
+        def cleared(description, relationship=relationship, to=to):
+            source = "marks" if to == ["Label"] else "none"
+            set_at(relationship, {"to": to, "from": source, "absent": "clear"})(description)
+        add(f"move Item.{name} and clear it", cleared)
     for values in (["open"], ["held"], ["open", "closed", "held"], ["closed", "none"]):
         add(f"parts of {values}", set_at(("endpoints", "parts", "partitions"), {"state": values}))
     add("parts by type", set_at(("endpoints", "parts", "partitions"), {"type": ["bug"]}))

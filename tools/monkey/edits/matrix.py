@@ -127,35 +127,96 @@ class Matrix:
                         return True
         return False
 
+    def refers(self, description, owner, values, record):
+        """Whether a record refers to another one, by the fields of its values."""
+        entity, key = record.split(" ", 1)
+        for name, value in values.items():
+            relationship = self.relationship(description, owner.split(" ")[0], name)
+            if relationship is None:
+                continue
+            is_many = isinstance(relationship["to"], list)
+            to = relationship["to"][0] if is_many else relationship["to"]
+            if to in self.lines(description, entity) and key in map(json.dumps, value if is_many else [value]):
+                return True
+        return False
+
     def unnamed(self, before, after, mine, theirs, output):
-        unlisted = [line for line in output.splitlines() if UNLISTED.search(line)]
-        # What a failed endpoint has listed before stays.
-        failed = {each["entity"] for name, each in after["endpoints"].items() if f"(FAILED) {name}" in output}
-        listed = {endpoint["entity"] for endpoint in after["endpoints"].values()}
-        found = []
+        """The differences for which there is no sentence, and which follow from none."""
+        found, further = [], []
+        # Fields that are named, with what they have kept.
+        kept = {}
         for record in sorted(mine.keys() | theirs.keys()):
             names = self.lines(after, record.split(" ")[0])
             if record not in theirs:
-                # The same record, of another kind.
-                if any(f"kinds of {name} have changed" in output for name in names) or (
-                        "responses report them as deleted" in output and not listed.intersection(names)):
-                    continue
-                # What is nested in the records of former lists stays with them.
-                is_nested = not listed.intersection(names)
-                if failed.intersection(names) or is_nested and (
-                        failed or any(self.leads_to((before, after), name, output) for name in names)):
-                    continue
-                if not any(is_nested or any(re.search(rf"\b{name}\b", line) for name in names) for line in unlisted):
-                    found.append(f"{record}: a new mirror does not have it")
+                further.append(record)
             elif record not in mine:
-                if not re.search("skipped|not stored", output):
+                # The same record is there, and has kept its kind.
+                is_other = any(f"kinds of {name} have changed" in output for name in names) and any(
+                    f"{name} {record.split(' ', 1)[1]}" in mine for name in names)
+                if not is_other and not re.search("skipped|not stored", output):
                     found.append(f"{record}: only a new mirror has it")
             else:
                 for field in sorted(mine[record].keys() | theirs[record].keys()):
                     own, other = mine[record].get(field), theirs[record].get(field)
-                    if own != other and not any(f"{name}.{field}" in output for name in names):
+                    if own == other:
+                        continue
+                    if any(f"{name}.{field}" in output for name in names):
+                        kept.setdefault(record, {})[field] = own
+                    elif not (self.keeps_field(before, after, names, output)
+                              or other is None and self.is_unlisted(names, output)):
                         found.append(f"{record}: {field} is {own!r}, in a new mirror {other!r}")
-        return found
+        stay = {record: mine[record] for record in further if self.is_counted(record, after, mine, theirs, output)}
+        further = [record for record in further if record not in stay]
+        # What follows from a record that stays: it refers to another one, or a list of its own is requested.
+        while follows := [record for record in further if self.follows(record, after, mine[record], stay, kept)]:
+            stay.update((record, mine[record]) for record in follows)
+            further = [record for record in further if record not in stay]
+        return found + [f"{record}: a new mirror does not have it" for record in further]
+
+    def keeps_field(self, before, after, names, output):
+        """Whether a field belongs to a nested record whose place has changed, as the sync says: "records without a
+        value there keep the old one". It is the same record: its key is the same at both places."""
+        listed = {endpoint["entity"] for endpoint in after["endpoints"].values()}
+        return not listed.intersection(names) and any(self.leads_to((before, after), name, output) for name in names)
+
+    def is_counted(self, record, after, mine, theirs, output):
+        """Whether the output has a sentence about a record that a new mirror does not have."""
+        names, key = self.lines(after, record.split(" ")[0]), record.split(" ", 1)[1]
+        listed = {endpoint["entity"] for endpoint in after["endpoints"].values()}
+        # A record to which no rule for kinds applies keeps its kind, and its key.
+        if any(f"kinds of {name} have changed" in output for name in names) and any(
+                f"{name} {key}" in theirs for name in names):
+            return True
+        if "responses report them as deleted" in output and not listed.intersection(names):
+            return True
+        # What an endpoint has listed before it failed stays: the sync ends with its failure.
+        failed = {each["entity"] for name, each in after["endpoints"].items() if f"(FAILED) {name}" in output}
+        if failed.intersection(names):
+            return True
+        return self.is_unlisted(names, output)
+
+    @staticmethod
+    def is_unlisted(names, output):
+        """Whether records of former lists are counted: they stay, with the values that they have, also those that
+        are nested in others now."""
+        return any(UNLISTED.search(line) and any(re.search(rf"\b{name}\b", line) for name in names)
+                   for line in output.splitlines())
+
+    def follows(self, record, after, values, stay, kept):
+        """Whether a record stays because another one does, about which there is a sentence."""
+        owners = list(stay.items()) + list(kept.items())
+        if any(self.refers(after, owner, fields, record) for owner, fields in owners if owner != record):
+            return True
+        names = self.lines(after, record.split(" ")[0])
+        for endpoint in after["endpoints"].values():
+            if endpoint["entity"] not in names or not isinstance(endpoint.get("for_each"), dict):
+                continue
+            kinds = self.lines(after, endpoint["for_each"]["entity"])
+            parent = endpoint["for_each"].get("parent")
+            keys = [owner.split(" ", 1)[1] for owner in stay if owner.split(" ")[0] in kinds]
+            if parent is None and keys or parent and json.dumps(values.get(parent)) in keys:
+                return True
+        return False
 
     def try_edits(self, names, start=()):
         before = made.base()
@@ -189,13 +250,13 @@ class Matrix:
                 try:
                     pair = self.try_edits(chosen, start)
                 except (KeyError, TypeError, AttributeError):
-                    queue += [(start, (name,)) for name in chosen if len(chosen) > 1]
+                    queue[:0] = [(start, (name,)) for name in chosen if len(chosen) > 1]
                     continue
                 self.runs, self.was_named = self.runs + 1, False
                 found = self.differences(*pair)
                 if found is None:
                     self.refused += 1
-                    queue += [(start, (name,)) for name in chosen if len(chosen) > 1]
+                    queue[:0] = [(start, (name,)) for name in chosen if len(chosen) > 1]
                 elif not found:
                     self.named, self.equal = self.named + self.was_named, self.equal + (not self.was_named)
                 else:

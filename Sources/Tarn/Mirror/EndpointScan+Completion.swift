@@ -17,7 +17,7 @@ extension EndpointScan {
             report.repeated = repeated
         }
         countsPages = list.pages.choice?.pagination.isCounted
-        complete(&list.target, isCutOff: isCutOff, doubt: doubt)
+        list.hasFurtherWindow = complete(&list.target, isCutOff: isCutOff, doubt: doubt)
     }
 
     /// Ends a list of which a page has stated an error beside its records, in this run or before.
@@ -37,7 +37,8 @@ extension EndpointScan {
         }
     }
 
-    private func complete(_ target: inout ScanTarget, isCutOff: Bool, doubt: EndDoubt?) {
+    /// - Returns: whether another window of the list follows in this sync.
+    private func complete(_ target: inout ScanTarget, isCutOff: Bool, doubt: EndDoubt?) -> Bool {
         let isInDoubt = doubt != nil, isAgain = doubt.map { $0.isKnown(after: target.beginning) } ?? false
         var checkpoint = target.checkpoint, counts = EndCounts()
         checkpoint.nextURL = nil
@@ -80,10 +81,13 @@ extension EndpointScan {
             }
         }
         note(counts, ofList: target.index)
+        let goesOn = hasFurtherWindow(checkpoint, target.request, after: target.checkpoint.since)
+        if goesOn { (checkpoint.state, checkpoint.completedAt) = (.underWay, target.beginning.completedAt) }
+        checkpoint.begunUntil = nil
         (checkpoint.seen, checkpoint.begunSince, checkpoint.heldSince) = (nil, nil, nil)
         // The sync is complete with its last endpoint, unless an earlier one was interrupted.
         let isLast = lists.isEmpty && queue.isEmpty && overtaken.isEmpty && !mayBringParents
-        if isLast, !holdsCommits, let run = syncRun, run.isLast(endpoint.name) {
+        if isLast, !goesOn, !holdsCommits, let run = syncRun, run.isLast(endpoint.name) {
             batch.add(run.completed(at: client.now), run.name, of: nil)
         }
         if let rules = endpoint.orphans {
@@ -97,5 +101,6 @@ extension EndpointScan {
         }
         batch.add(checkpoint, target.name, of: target.index)
         target.checkpoint = checkpoint
+        return goesOn
     }
 }

@@ -126,6 +126,8 @@ final class EndpointScan {
     private(set) lazy var headers = EndpointScan.digest(ofHeaders: request)
     /// The importer of the last list that has begun, whose plan others share.
     var lastImporter: PageImporter?
+    /// The lists of which this run has completed a window.
+    var begunWindows: Set<Int> = []
     /// The counts in the report of lists that have ended, by their indexes.
     var endCounts: [Int: EndCounts] = [:]
     /// The facts for progress that the report does not have.

@@ -230,6 +230,8 @@ extension EndpointScan {
     /// Whether a record that an endpoint lists may move to a list of another one.
     private func mayMove(from own: Endpoint, to other: Endpoint) -> Bool {
         guard other.name != own.name, other.api == own.api else { return false }
+        // The feed of the list is no other list.
+        if other.incremental?.start?.list == own.name { return false }
         let catalog = client.store.catalog
         func roots(_ endpoint: Endpoint) -> Set<UInt16> {
             let entities = endpoint.envelope.isEmpty ? [endpoint.entity] : endpoint.envelope.map(\.entity)

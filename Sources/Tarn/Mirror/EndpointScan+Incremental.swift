@@ -76,13 +76,18 @@ extension EndpointScan {
     ///
     /// The value is that of a complete scan. So no interrupted one leaves a gap above it.
     func endsAtValue(_ entry: ResponseEntry, _ request: EndpointRequest) -> Bool {
-        guard endpoint.incremental?.endsAtValue == true, let since = request.since, let increments = request.increments,
+        guard mayEndAtValue(request), let since = request.since, let increments = request.increments,
             let smallest = PageMetadata.least(entry.listing.metadata),
             let largest = PageMetadata.increment(entry.listing.metadata)
         else { return false }
         // Records with the value may follow one another on several pages.
         return increments.isFrom(since, largest) && increments.isFrom(since, smallest)
             && !increments.isFrom(smallest, since)
+    }
+
+    /// Whether only the records of a page tell whether the next one is requested.
+    func mayEndAtValue(_ request: EndpointRequest) -> Bool {
+        endpoint.incremental?.endsAtValue == true && request.since != nil
     }
 
     /// The value that a complete scan leaves to the next one.

@@ -319,9 +319,9 @@ extension EndpointScan {
         do {
             var facts = list.facts(of: page.entry)
             facts.contentDigest = page.contentDigest
-            let isNamed = try list.pages.advance(facts, answeredBy: page.entry.validation.answeredBy)
-            hasNext = isNamed && !endsAtValue(page.entry, list.target.request)
-            if isNamed, !hasNext { list.ahead?.cancel() }
+            hasNext =
+                try list.pages.advance(facts, answeredBy: page.entry.validation.answeredBy)
+                && !endsAtValue(page.entry, list.target.request)
             // These records do not share a key with others: they are the same ones.
             if !hasNext, list.pages.isRepetition(facts) { list.takeBack(page.entry) }
         } catch {
@@ -409,7 +409,7 @@ extension EndpointScan {
         _ response: TransportResponse, _ fetch: PageFetch, _ list: ListScan, isEmpty: Bool
     ) throws -> Batch.Page {
         let answeredBy = response.redirectedTo.map(client.canonicalURL)
-        if options.prefetches, !isEmpty, let next = list.pages.next(byHeaders: response.headers, answeredBy: answeredBy)
+        if options.prefetches, !isEmpty, !mayEndAtValue(list.target.request), let next = list.pages.next(byHeaders: response.headers, answeredBy: answeredBy)
         {
             list.ahead = try ask(next, of: list)
         }

@@ -10,8 +10,8 @@ extension EndpointScan {
             && !mayHaveMovedUp(old)
     }
 
-    /// Whether records of a list that begins with the latest one, or of a window, may have moved past
-    /// an interrupted scan of changes, because others before them were deleted.
+    /// Whether records of a list that begins with the latest one, or of a window, may have moved
+    /// past an interrupted scan of changes, because others before them were deleted.
     ///
     /// Later scans do not list them. With a limit, a scan would begin anew each time.
     private func mayHaveMovedUp(_ old: Checkpoint) -> Bool {

@@ -1,5 +1,5 @@
-// Change feeds whose first value is the response to another request, and the lists that they keep up
-// to date.
+// Change feeds whose first value is the response to another request, and the lists that they keep
+// up to date.
 
 import TarnHTTP
 import TarnStore

@@ -409,7 +409,8 @@ extension EndpointScan {
         _ response: TransportResponse, _ fetch: PageFetch, _ list: ListScan, isEmpty: Bool
     ) throws -> Batch.Page {
         let answeredBy = response.redirectedTo.map(client.canonicalURL)
-        if options.prefetches, !isEmpty, !mayEndAtValue(list.target.request), let next = list.pages.next(byHeaders: response.headers, answeredBy: answeredBy)
+        if options.prefetches, !isEmpty, !mayEndAtValue(list.target.request),
+            let next = list.pages.next(byHeaders: response.headers, answeredBy: answeredBy)
         {
             list.ahead = try ask(next, of: list)
         }

@@ -8,7 +8,7 @@ extension IncrementalValues {
     ///
     /// - Returns: the beginning as it is sent, and the end: no later than the present, unless the
     ///   value is.
-    /// - Throws: `MirrorError.endpoint` if the value is no date, or cannot be moved back by the lag.
+    /// - Throws: `MirrorError.endpoint` if the value is no date, or cannot be moved back.
     func window(from value: String, now: Timestamp) throws -> (since: String, end: Timestamp) {
         let start = try beginning(of: value)
         guard let full = fullEnd(from: start) else { return (try text(of: start), max(now, start)) }

@@ -52,8 +52,8 @@ struct SyncOrder {
         predecessors = before
     }
 
-    /// Adds that the list of a change feed waits for the feed, which requests its first value before
-    /// the list is read.
+    /// Adds that the list of a change feed waits for the feed, which requests its first value
+    /// before the list is read.
     ///
     /// - Returns: whether there are such feeds.
     private static func addFeeds(_ endpoints: [Endpoint], _ before: inout [BitSet]) -> Bool {

@@ -1,5 +1,5 @@
-// The parts of `since` that tell where a value is sent besides a parameter, where a first value comes
-// from, and where a window ends.
+// The parts of `since` that tell where a value is sent besides a parameter, where a first value
+// comes from, and where a window ends.
 
 import TarnHTTP
 import TarnImport

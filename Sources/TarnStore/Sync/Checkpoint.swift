@@ -65,8 +65,8 @@ package struct Checkpoint: Sendable, Hashable {
     package var begunSince: String?
     /// The end of the window that this scan requests; nil without one.
     package var begunUntil: Timestamp?
-    /// The last commit that had changed records when the first value of a change feed was requested,
-    /// and the time when it had arrived; nil if the feed has no such request.
+    /// The last commit that had changed records when the first value of a change feed was
+    /// requested, and the time when it had arrived; nil if the feed has no such request.
     package var tokenAfter: UInt64?, tokenAt: Timestamp?
     /// The value that this scan has found so far.
     package var seen: String?

@@ -95,6 +95,7 @@ struct MirrorCursorURLTests {
     func problems(keys: String, message: String) {
         let yaml = Self.yaml.replacing("url: /list_folder/continue", with: keys)
         let error = #expect(throws: DescriptionError.self) { try Description.parse(yaml, file: "tarn.yaml") }
-        #expect(error.map { "\($0)".contains("items.paginate.cursor.\(message)") } == true, "\(error.map { "\($0)" } ?? "")")
+        let text = error.map { "\($0)" } ?? ""
+        #expect(text.contains("items.paginate.cursor.\(message)"), "\(text)")
     }
 }

@@ -135,7 +135,7 @@ struct MirrorFirstTokenTests {
         #expect(try await store.sync(server.base).failures.count == 1)
         var count = server.targets.count
         #expect(try await store.sync(server.base).failures.count == 1)
-        // The page is refused, so that the list begins again; its first page is no older than the token.
+        // The page is refused, so that the list begins again, behind the token.
         #expect(Array(server.targets.dropFirst(count).prefix(2)) == ["/changes?pageToken=t0", "/files?pageToken=p2"])
         // A change between the pages that were read and the new token.
         drive.removeUntold(1)

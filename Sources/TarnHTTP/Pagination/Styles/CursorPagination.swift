@@ -152,8 +152,8 @@ extension FetchedPage {
 }
 
 extension Pagination {
-    /// Returns the request for what follows a cursor of an earlier scan, if cursors are sent to a URL
-    /// of their own.
+    /// Returns the request for what follows a cursor of an earlier scan, if cursors are sent to a
+    /// URL of their own.
     ///
     /// - Parameters:
     ///   - place: where the value is sent.

@@ -47,11 +47,13 @@ extension EndpointScan {
         checkpoint.isCutOff = isCutOff
         checkpoint.mayEndAtLimit = doubt?.countsIfRepeated == false
         noteKnown(target, &checkpoint, isInDoubt: isInDoubt && !isAgain)
+        let isWhole = target.request.since == nil || target.request.since == endpoint.incremental?.initial
         if isCutOff {
             counts.cutOff = 1
+            // Another scan of everything would end there, too.
+            if isWhole, checkpoint.since != nil { checkpoint.wholeSince = checkpoint.startedAt }
         } else {
             counts.doubt = doubt
-            let isWhole = target.request.since == nil || target.request.since == endpoint.incremental?.initial
             // The responses of a cache are its own, even if they belong to a scan, too.
             if target.request.since == nil, checkpoint.skipped == 0, !isInDoubt, !checkpoint.isOfTwoShapes,
                 !endpoint.isTypedRequest

@@ -42,7 +42,7 @@ extension EndpointScan {
     /// - Parameter before: the value with which the window began.
     func hasFurtherWindow(_ checkpoint: Checkpoint, _ request: EndpointRequest, after before: String?) -> Bool {
         guard let rule = endpoint.incremental, rule.window != nil, let end = checkpoint.begunUntil,
-            let since = checkpoint.since, since != before, options.since == nil, !options.isDryRun, !holdsCommits,
+            let since = checkpoint.since, since != before, options.since == nil, !options.isPartial, !holdsCommits,
             let begun = request.since, let increments = request.increments
         else { return false }
         return increments.isFullWindow(sentFrom: begun, until: end)

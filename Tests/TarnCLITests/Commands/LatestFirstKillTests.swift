@@ -28,7 +28,8 @@ struct LatestFirstKillTests {
         let state = Mutex((count: 4, isHeld: false))
         let server = try ScriptedServer { request in
             let (count, isHeld) = state.withLock { $0 }
-            let page = request.target.components(separatedBy: "page=").dropFirst().last
+            let page =
+                request.target.components(separatedBy: "page=").dropFirst().last
                 .flatMap { Int($0.prefix { $0.isNumber }) } ?? 1
             if isHeld, page == 2 { usleep(5_000_000) }
             let all = Array((1...count).reversed()), start = min(2 * (page - 1), count)

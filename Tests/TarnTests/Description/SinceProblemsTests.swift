@@ -37,19 +37,31 @@ struct SinceProblemsTests {
     @Test(
         "what cannot stand together, and what is missing, is an error with the way out",
         arguments: [
-            ("{ header_field: X-Since, param: a, field: at }", "", "since.param: header_field is where the value is sent"),
+            (
+                "{ header_field: X-Since, param: a, field: at }", "",
+                "since.param: header_field is where the value is sent"
+            ),
             ("{ header_field: 'X Since', field: at }", "", "since.header_field: invalid name of a header field"),
-            ("{ header_field: Content-Length, field: at }", "", "since.header_field: the transport sets this header field"),
+            (
+                "{ header_field: Content-Length, field: at }", "",
+                "since.header_field: the transport sets this header field"
+            ),
             ("{ header_field: X-Since, field: at }", ", headers: { x-since: a }", "headers.x-since: since sends this"),
             ("{ field: at, latest_first: true, param: a }", "", "since.param: with latest_first, no value is sent"),
             ("{ cursor: c, latest_first: true }", "", "since.latest_first: the order is that of a field"),
             ("{ field: at, param: a, start: { path: /t } }", "", "since.start: only for a token of the server"),
-            ("{ cursor: c, param: a, initial: x, start: { path: /t } }", "", "since.initial: start requests the first value"),
+            (
+                "{ cursor: c, param: a, initial: x, start: { path: /t } }", "",
+                "since.initial: start requests the first value"
+            ),
             ("{ header: X, param: a, start: { path: /t } }", "", "since.start: missing location of the first value"),
             ("{ cursor: c, param: a, start: { path: t } }", "", "since.start.path: expected a path below the base URL"),
             ("{ cursor: c, param: a, start: { path: '/{no}' } }", "", "no value for {no}"),
             ("{ cursor: c, param: a, start: { path: /t, list: wole } }", "", "did you mean \"whole\"?"),
-            ("{ cursor: c, param: a, start: { path: /t, list: items } }", "", "items requests changes: name the endpoint"),
+            (
+                "{ cursor: c, param: a, start: { path: /t, list: items } }", "",
+                "items requests changes: name the endpoint"
+            ),
             (
                 "{ cursor: c, param: a, start: { path: /t } }", ", partitions: { k: [a, b] }",
                 "a first value is that of one list"

@@ -36,7 +36,7 @@ extension EndpointScan {
     func note(firstValue value: String, _ sequence: UInt64, in checkpoint: inout Checkpoint, _ identity: ScanIdentity) {
         checkpoint.since = value
         checkpoint.hadValue = true
-        (checkpoint.tokenAfter, checkpoint.tokenAt) = (sequence, client.now)
+        (checkpoint.tokenAfter, checkpoint.tokenAt) = (max(1, sequence), client.now)
         checkpoint.wholeSince = checkpoint.tokenAt
         // What the feed has listed before keeps no record that the whole list lacks.
         checkpoint.whole = Checkpoint.WholeScan(identity: identity.responses, scan: checkpoint.scan)

@@ -140,7 +140,8 @@ extension EndpointScan {
         if endpoint.incremental != nil || endpoint.forEach?.onlyChanged == true || isListOfFeeds
             || endpoint.orphans.map({ $0.scope != .listed }) ?? false
         {
-            checkpoint.begunAfter = sequence
+            // 0 is that of a list that is to be requested: see `Checkpoint.outdated`.
+            checkpoint.begunAfter = isListOfFeeds ? max(1, sequence) : sequence
         }
         checkpoint.isCutOff = old?.isCutOff ?? false
         // That of progress that was forgotten is unknown.

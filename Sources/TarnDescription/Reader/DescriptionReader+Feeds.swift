@@ -94,6 +94,9 @@ extension DescriptionReader {
                 report(
                     at: field + ".list",
                     "\(name) requests changes: name the endpoint with the whole list, without since")
+            } else if list.forEach != nil {
+                report(
+                    at: field + ".list", "\(name) has for_each, and its lists come and go: remove list, or for_each")
             }
         }
     }

@@ -14,6 +14,7 @@ struct SinceProblemsTests {
             endpoints:
               items: { path: /items, entity: Item, since: \(since)\(more) }
               whole: { path: /whole, entity: Item, with: { drive: a } }
+              parts: { path: '/whole/{item.id}', for_each: Item, entity: Item }
             """
         do throws(DescriptionError) {
             _ = try Description.parse(yaml, file: "t.yaml")
@@ -66,6 +67,7 @@ struct SinceProblemsTests {
                 "{ cursor: c, param: a, start: { path: /t } }", ", partitions: { k: [a, b] }",
                 "a first value is that of one list"
             ),
+            ("{ cursor: c, param: a, start: { path: /t, list: parts } }", "", "parts has for_each"),
             ("{ field: at, param: a, window: 1d }", "", "since.window: a window needs an end"),
             ("{ param: a, until: a, initial: 2026-01-01 }", "", "since.until: the value is sent there"),
             ("{ param: a, until: b }", "", "since.until: the first window needs a beginning"),

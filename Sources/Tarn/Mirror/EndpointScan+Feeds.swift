@@ -61,11 +61,6 @@ extension EndpointScan {
 
     // MARK: The list of a feed
 
-    /// The change feeds that keep the list of this endpoint up to date.
-    private var feeds: [Endpoint] {
-        client.description.endpoints.filter { $0.incremental?.start?.list == endpoint.name }
-    }
-
     /// Whether the beginning of the endpoint's scans is compared with the first values of feeds.
     var isListOfFeeds: Bool { !feeds.isEmpty }
 
@@ -89,7 +84,7 @@ extension EndpointScan {
     ///
     /// - Parameter isMissing: the outcome for a feed without a value.
     private func values(ofFeedsBefore scan: Checkpoint, isMissing: Bool) throws -> Bool {
-        let names = feeds.map(\.name)
+        let names = feeds
         return try client.store.read { reader in
             try names.allSatisfy { name in
                 guard let feed = try reader.checkpoint(name), feed.since != nil, let after = feed.tokenAfter,

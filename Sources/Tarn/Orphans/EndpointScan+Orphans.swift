@@ -240,7 +240,9 @@ extension EndpointScan {
         // The list of a record's children, as in a tree, is no request of the record itself.
         let isOfChildren = other.forEach?.parent != nil
         let parent = isOfChildren ? nil : other.forEach.flatMap { catalog.entity($0.entity)?.root }, listed = roots(own)
-        return roots(other).contains { listed.contains($0) && $0 != parent }
+        guard roots(other).contains(where: { listed.contains($0) && $0 != parent }) else { return false }
+        // A list that is left to its feed is not scanned: the feed counts in its place.
+        return !client.description.endpoints.contains { $0.incremental?.start?.list == other.name }
     }
 
     /// Notes when the last two passes over the lists of all parents began, for the orphans of other

@@ -67,7 +67,8 @@ extension EndpointScan {
     /// Returns whether the list need not be requested, because change feeds tell what has changed
     /// since its last complete scan began.
     func isFollowed(_ old: Checkpoint, plan: String) throws -> Bool {
-        guard isListOfFeeds, syncRun != nil, givenParents == nil, variant == nil, !options.beginsAnew, !options.isDryRun,
+        guard isListOfFeeds, syncRun != nil, givenParents == nil, variant == nil,
+            !options.beginsAnew, !options.isDryRun,
             old.state == .complete, old.plan == plan, old.failure == nil, !old.isCutOff, !old.wasInDoubt,
             !old.isOvertaken, !old.isOfTwoShapes, old.partialError == nil, !hasOtherPages(old)
         else { return false }

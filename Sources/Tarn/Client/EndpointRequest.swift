@@ -68,6 +68,8 @@ struct EndpointRequest: Sendable {
     private(set) var partition: [Endpoint.Parameter] = []
     /// The value that the scan sends to get what has changed since; nil to get everything.
     var since: String?
+    /// The end of the window that the scan requests; nil without one.
+    var until: String?
     /// The priority among requests that wait for the pace or for a limit.
     var priority = TaskPriority.medium
 
@@ -119,13 +121,20 @@ struct EndpointRequest: Sendable {
             return PageRequest(url: try url(below: try template.expanded(parent.values)))
         }
         try checkQuotes()
+        try checkSinceField()
         var values = parent?.values.mapValues { [$0] } ?? [:]
         for parameter in parameters { values[parameter.name, default: []].append(parameter.value) }
-        let first = try endpoint.followsURL ? followedPage(template, values) : page(template, values)
+        var first = try endpoint.followsURL ? followedPage(template, values) : page(template, values)
+        if let until, let place = endpoint.incremental?.until {
+            first = first.setting(place, to: until, isNumber: until.isJSONInteger)
+        }
         guard let rule = endpoint.incremental, let place = rule.sends else { return first }
         // A text is the query of the list: each request sends it, perhaps with the initial value.
         guard let since = since ?? (rule.text == nil ? nil : rule.initial) else { return first }
-        guard let text = rule.text else { return first.setting(place, to: since, isNumber: since.isJSONInteger) }
+        guard let text = rule.text else {
+            return endpoint.pagination.request(after: since, sentAt: place, like: first, base: client.api.base)
+                ?? first.setting(place, to: since, isNumber: since.isJSONInteger)
+        }
         var texts = values.compactMapValues(\.first)
         texts[Incremental.variable] = since
         return first.setting(place, to: Endpoint.filled(text, texts))
@@ -150,7 +159,7 @@ struct EndpointRequest: Sendable {
     ///
     /// - Throws: `MirrorError.endpoint` if the path would continue the name of the server, or that
     ///   of the base's last folder.
-    private func url(below path: String) throws -> String {
+    func url(below path: String) throws -> String {
         guard let first = path.utf8.first, first != UInt8(ascii: "/"), first != UInt8(ascii: "?") else {
             return client.api.base + path
         }
@@ -181,7 +190,9 @@ struct EndpointRequest: Sendable {
 
     /// The key under which the response to a page's request is stored.
     func key(of page: PageRequest) -> RequestKey {
-        let digest = page.body.map { "#" + SHA256.shortHexadecimal($0.text) } ?? ""
+        var digest = page.body.map { "#" + SHA256.shortHexadecimal($0.text) } ?? ""
+        // Changes have the URL of the whole list.
+        if let field = sinceField { digest += "#" + SHA256.shortHexadecimal("\(field.name): \(field.value)") }
         return RequestKey(
             method: endpoint.method, url: page.url + digest, endpoint: constants.key,
             authScope: authScope, variant: variant)
@@ -193,6 +204,7 @@ struct EndpointRequest: Sendable {
         message.method = endpoint.method
         message.isRead = true
         message.priority = priority.rawValue
+        if let field = sinceField { message.headers[field.name] = field.value }
         if let body = page.body {
             message.body = Array(body.text.utf8)
             if message.headers["Content-Type"] == nil { message.headers["Content-Type"] = body.contentType }

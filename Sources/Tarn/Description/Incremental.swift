@@ -18,6 +18,8 @@ package struct Incremental: Sendable, Hashable {
         case header(String)
         /// A URL at a path of the response: the first request of the next scan.
         case link(String)
+        /// The end of the window that was requested last.
+        case window
     }
 
     /// The records that the server lists for a value.
@@ -47,8 +49,14 @@ package struct Incremental: Sendable, Hashable {
 
     /// The origin of the value.
     package var source: Source
-    /// The parameter that the value is sent in; nil for a link.
+    /// The parameter that the value is sent in; nil for a link, a header field, and a list that
+    /// begins with the latest record.
     package var sends: Pagination.ParameterPlace?
+    /// The header field that the value is sent in; nil for a parameter.
+    package var headerField: String?
+    /// Whether the list begins with the latest record: nothing is sent, and a scan of changes ends
+    /// behind the value.
+    package var endsAtValue = false
     /// The text that is sent, with `{value}` in it; nil for the value alone.
     package var text: String?
     /// The value of the first scan; nil to request everything.
@@ -69,6 +77,28 @@ package struct Incremental: Sendable, Hashable {
     /// the whole list; nil for never.
     package var fullInterval: Int?
 
+    /// The request for the first value, before the whole list is read; nil without one.
+    package var start: Start?
+    /// The parameter in which the end of a window is sent; nil to request up to the present.
+    package var until: Pagination.ParameterPlace?
+    /// The longest window, in seconds; nil for one window up to the present.
+    package var window: Int?
+
+    /// The request for the first value of a change feed, whose whole list is another endpoint's.
+    package struct Start: Sendable, Hashable {
+        /// The path below the base URL; nil for the request of the feed without a value.
+        package var path: String?
+        /// The path of the value in the body.
+        package var value: String
+        /// The refusals whose bodies have the value.
+        package var statuses: [ClosedRange<Int>] = []
+        /// The endpoint with the whole list; nil if none has it.
+        package var list: String?
+
+        /// Creates a request.
+        package init(path: String?, value: String) { (self.path, self.value) = (path, value) }
+    }
+
     /// Creates a rule.
     package init(_ source: Source, sends: Pagination.ParameterPlace?) {
         self.source = source
@@ -78,16 +108,19 @@ package struct Incremental: Sendable, Hashable {
     /// The name of the value in ``text``.
     package static let variable = "value"
 
-    /// The names in ``text`` other than that of the value.
+    /// The names in ``text`` other than that of the value, and in the path of ``start``.
     package var variables: [String] {
-        text.map { Endpoint.variables(in: $0).filter { $0 != Incremental.variable } } ?? []
+        (text.map { Endpoint.variables(in: $0).filter { $0 != Incremental.variable } } ?? [])
+            + (start?.path.flatMap { try? PathTemplate($0) }?.variables ?? [])
     }
 
     /// The refusals after which everything is requested.
     ///
     /// Servers forget their tokens: Google Calendar and Microsoft Graph answer 410 then, Asana 412.
     /// A value of a record is not one of the server's.
-    var refusals: [ClosedRange<Int>] { expired ?? (field == nil ? [410...410, 412...412] : []) }
+    var refusals: [ClosedRange<Int>] {
+        expired ?? (field == nil && until == nil ? [410...410, 412...412] : [])
+    }
 
     /// The path of the value in a listed record; nil if it belongs to the response.
     var field: JSONPath? { if case .field(let path) = source { path } else { nil } }
@@ -96,7 +129,7 @@ package struct Incremental: Sendable, Hashable {
     var path: String? {
         switch source {
         case .cursor(let path), .link(let path): path
-        case .field, .header: nil
+        case .field, .header, .window: nil
         }
     }
 

@@ -17,7 +17,7 @@ extension EndpointScan {
             report.repeated = repeated
         }
         countsPages = list.pages.choice?.pagination.isCounted
-        complete(&list.target, isCutOff: isCutOff, doubt: doubt)
+        list.hasFurtherWindow = complete(&list.target, isCutOff: isCutOff, doubt: doubt)
     }
 
     /// Ends a list of which a page has stated an error beside its records, in this run or before.
@@ -37,7 +37,8 @@ extension EndpointScan {
         }
     }
 
-    private func complete(_ target: inout ScanTarget, isCutOff: Bool, doubt: EndDoubt?) {
+    /// - Returns: whether another window of the list follows in this sync.
+    private func complete(_ target: inout ScanTarget, isCutOff: Bool, doubt: EndDoubt?) -> Bool {
         let isInDoubt = doubt != nil, isAgain = doubt.map { $0.isKnown(after: target.beginning) } ?? false
         var checkpoint = target.checkpoint, counts = EndCounts()
         checkpoint.nextURL = nil
@@ -46,11 +47,13 @@ extension EndpointScan {
         checkpoint.isCutOff = isCutOff
         checkpoint.mayEndAtLimit = doubt?.countsIfRepeated == false
         noteKnown(target, &checkpoint, isInDoubt: isInDoubt && !isAgain)
+        let isWhole = target.request.since == nil || target.request.since == endpoint.incremental?.initial
         if isCutOff {
             counts.cutOff = 1
+            // Another scan of everything would end there, too.
+            if isWhole, checkpoint.since != nil { checkpoint.wholeSince = checkpoint.startedAt }
         } else {
             counts.doubt = doubt
-            let isWhole = target.request.since == nil || target.request.since == endpoint.incremental?.initial
             // The responses of a cache are its own, even if they belong to a scan, too.
             if target.request.since == nil, checkpoint.skipped == 0, !isInDoubt, !checkpoint.isOfTwoShapes,
                 !endpoint.isTypedRequest
@@ -80,10 +83,13 @@ extension EndpointScan {
             }
         }
         note(counts, ofList: target.index)
+        let goesOn = hasFurtherWindow(checkpoint, target.request, after: target.checkpoint.since)
+        if goesOn { (checkpoint.state, checkpoint.completedAt) = (.underWay, target.beginning.completedAt) }
+        checkpoint.begunUntil = nil
         (checkpoint.seen, checkpoint.begunSince, checkpoint.heldSince) = (nil, nil, nil)
         // The sync is complete with its last endpoint, unless an earlier one was interrupted.
         let isLast = lists.isEmpty && queue.isEmpty && overtaken.isEmpty && !mayBringParents
-        if isLast, !holdsCommits, let run = syncRun, run.isLast(endpoint.name) {
+        if isLast, !goesOn, !holdsCommits, let run = syncRun, run.isLast(endpoint.name) {
             batch.add(run.completed(at: client.now), run.name, of: nil)
         }
         if let rules = endpoint.orphans {
@@ -97,5 +103,6 @@ extension EndpointScan {
         }
         batch.add(checkpoint, target.name, of: target.index)
         target.checkpoint = checkpoint
+        return goesOn
     }
 }

@@ -7,6 +7,18 @@ extension EndpointScan {
     /// Returns whether an interrupted scan continues where it stopped.
     func isContinued(_ old: Checkpoint, _ plan: String) -> Bool {
         old.state == .underWay && old.plan == plan && old.nextURL != nil && !isTooOld(old) && !hasOtherPages(old)
+            && !mayHaveMovedUp(old)
+    }
+
+    /// Whether records of a list that begins with the latest one, or of a window, may have moved
+    /// past an interrupted scan of changes, because others before them were deleted.
+    ///
+    /// Later scans do not list them. With a limit, a scan would begin anew each time.
+    private func mayHaveMovedUp(_ old: Checkpoint) -> Bool {
+        guard let rule = endpoint.incremental, rule.endsAtValue || rule.until != nil, old.begunSince != nil,
+            options.limit == nil
+        else { return false }
+        return endpoint.pagination.isCounted || endpoint.pagination == .automatic
     }
 
     /// Returns whether the list of a record need not be requested, because the record has not

@@ -25,9 +25,11 @@ extension EndpointScan {
     ///
     /// A date in the future does not count: what changes until then would never be requested.
     ///
-    /// - Parameter began: the time when the scan began.
+    /// - Parameters:
+    ///   - began: the time when the scan began.
+    ///   - until: the end of the window that it requests; nil without one.
     func seen(
-        _ entry: ResponseEntry, _ request: EndpointRequest, after known: String?, began: Timestamp
+        _ entry: ResponseEntry, _ request: EndpointRequest, after known: String?, began: Timestamp, until: Timestamp?
     ) -> String? {
         guard let rule = endpoint.incremental else { return nil }
         let found: String? =
@@ -35,7 +37,9 @@ extension EndpointScan {
             case .field: PageMetadata.increment(entry.listing.metadata)
             case .cursor(let path), .link(let path): PageMetadata.read(entry.listing.metadata).values[path]
             case .header(let name): TransportHeaders(flat: entry.validation.headers)[name]
+            case .window: nil
             }
+        if case .window = rule.source { return known ?? windowEnd(entry, request, until: until) }
         guard rule.field != nil else { return found.flatMap { $0.isEmpty ? nil : $0 } ?? known }
         guard let increments = request.increments else { return nil }
         let date = TransportHeaders(flat: entry.validation.headers)["Date"].flatMap { HTTPDate.parse($0) }
@@ -51,12 +55,39 @@ extension EndpointScan {
         return increments.largest([known, counted].compactMap(\.self))
     }
 
+    /// The value that a window leaves to the next one: its end, but no time that the server had not
+    /// reached when it answered with the first page.
+    private func windowEnd(_ entry: ResponseEntry, _ request: EndpointRequest, until end: Timestamp?) -> String? {
+        guard let end, let increments = request.increments else { return nil }
+        let date = TransportHeaders(flat: entry.validation.headers)["Date"].flatMap { HTTPDate.parse($0) }
+        return increments.value(ofWindowEnd: min(end, date.map { Timestamp($0) } ?? end))
+    }
+
     /// Whether no value of a page is before one of the pages before.
     func isLast(_ entry: ResponseEntry, _ request: EndpointRequest, after known: String?) -> Bool {
         guard endpoint.incremental?.field != nil, let increments = request.increments,
             let found = PageMetadata.least(entry.listing.metadata)
         else { return false }
         return known.map { increments.largest([found, $0]) == found } ?? true
+    }
+
+    /// Whether a scan of changes ends at a page of a list that begins with the latest record: the
+    /// records behind it were listed by the last complete scan.
+    ///
+    /// The value is that of a complete scan. So no interrupted one leaves a gap above it.
+    func endsAtValue(_ entry: ResponseEntry, _ request: EndpointRequest) -> Bool {
+        guard mayEndAtValue(request), let since = request.since, let increments = request.increments,
+            let smallest = PageMetadata.least(entry.listing.metadata),
+            let largest = PageMetadata.increment(entry.listing.metadata)
+        else { return false }
+        // Records with the value may follow one another on several pages.
+        return increments.isFrom(since, largest) && increments.isFrom(since, smallest)
+            && !increments.isFrom(smallest, since)
+    }
+
+    /// Whether only the records of a page tell whether the next one is requested.
+    func mayEndAtValue(_ request: EndpointRequest) -> Bool {
+        endpoint.incremental?.endsAtValue == true && request.since != nil
     }
 
     /// The value that a complete scan leaves to the next one.
@@ -73,6 +104,7 @@ extension EndpointScan {
     ///
     /// A scan from a later `--since` value does not, nor does a sync that continues that scan.
     func requestsAll(since known: String?, _ request: EndpointRequest) -> Bool {
+        if endpoint.incremental?.until != nil { return options.since == nil }
         guard let rule = endpoint.incremental, let since = request.since, since != rule.initial else { return true }
         guard let known else { return false }
         guard rule.field != nil, let increments = request.increments else { return since == known }
@@ -96,6 +128,8 @@ extension EndpointScan {
         guard target.request.since != nil, let since = target.checkpoint.since, let rule = endpoint.incremental else {
             return true
         }
+        if rule.endsAtValue { return true }
+        if rule.until != nil { return false }
         let next = rule.field == nil ? since : try? target.request.increments?.sent(since)
         return next == target.request.since
     }
@@ -224,7 +258,8 @@ extension EndpointRequest {
     /// The first request for the whole list; nil if this one is for it.
     func base() throws -> RequestKey? {
         let initial = endpoint.incremental?.initial
-        guard since != nil, since != initial, !endpoint.isTypedRequest else { return nil }
+        guard since != nil, since != initial, !endpoint.isTypedRequest, endpoint.incremental?.endsAtValue != true
+        else { return nil }
         var whole = self
         whole.since = initial
         return whole.key(of: try whole.pages().request)

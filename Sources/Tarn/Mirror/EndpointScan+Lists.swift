@@ -119,6 +119,7 @@ extension EndpointScan {
                 lists.insert(list, at: min(position, lists.count))
             } else {
                 queue.finished.insert(list.index)
+                if list.hasFurtherWindow { try await beginNextWindow(list) }
             }
         } catch {
             list.cancel()

@@ -41,16 +41,24 @@ extension EndpointScan {
             report.unchangedParents += 1
             return nil
         }
+        if let old, !isAnew, !isRepeated, try isFollowed(old, plan: plan) {
+            report.isFollowed = true
+            return nil
+        }
         let begins = isAnew || options.beginsAnew && (syncRun == nil || old?.sync != syncID)
-        let continued = old.flatMap { !begins && isContinued($0, plan) ? $0 : nil }
+        let continued = try old.flatMap { try !begins && isContinued($0, plan) && !isOlderThanFeeds($0) ? $0 : nil }
         var request = request
         let known = old.flatMap { $0.plan == plan && !hasOtherPages($0) ? $0.since : nil }
-        request.since = try continued.map(\.begunSince) ?? beginning(of: request, after: known, of: old)
+        let token = try await continued == nil ? firstValue(of: request, after: known, old) : nil
+        request.since = try continued.map(\.begunSince) ?? token ?? beginning(of: request, after: known, of: old)
+        let until = try window(of: &request, after: known, index, continued)
         var pages = try request.since == nil ? request.pages(from: first) : request.pages()
         let importer = try PageImporter(request, pages.wants, like: lastImporter)
         lastImporter = importer
         var checkpoint = try beginning(at: pages.position, after: old, sequence, plan: plan, identity)
         (checkpoint.since, checkpoint.begunSince, checkpoint.hadValue) = (known, request.since, known != nil)
+        checkpoint.begunUntil = until
+        if let token { note(firstValue: token, sequence, in: &checkpoint, identity) }
         if let continued, let next = continued.nextURL {
             // Members that are noted under another name, or not at all, are unknown at the end.
             let members = continued.members == checkpoint.members ? continued.members : nil
@@ -91,7 +99,9 @@ extension EndpointScan {
             checkpoint: checkpoint)
         if let time = target.previous { report.previous = min(report.previous ?? time, time) }
         let different = try listedRecords(before: &pages, identity, scan: checkpoint.scan)
-        return ListScan(pages: pages, target: target, different: different)
+        let list = ListScan(pages: pages, target: target, different: different)
+        list.hasFirstValue = token != nil
+        return list
     }
 
     /// The stored progress of a list, and the last commit before it was read.
@@ -127,10 +137,11 @@ extension EndpointScan {
             state: .underWay, plan: plan, nextURL: position, scan: last + 1,
             startedAt: client.now, completedAt: old?.completedAt)
         checkpoint.members = endpoint.orphans == nil ? nil : identity.members
-        if endpoint.incremental != nil || endpoint.forEach?.onlyChanged == true
+        if endpoint.incremental != nil || endpoint.forEach?.onlyChanged == true || isListOfFeeds
             || endpoint.orphans.map({ $0.scope != .listed }) ?? false
         {
-            checkpoint.begunAfter = sequence
+            // 0 is that of a list that is to be requested: see `Checkpoint.outdated`.
+            checkpoint.begunAfter = isListOfFeeds ? max(1, sequence) : sequence
         }
         checkpoint.isCutOff = old?.isCutOff ?? false
         // That of progress that was forgotten is unknown.
@@ -145,6 +156,7 @@ extension EndpointScan {
             checkpoint.settledScan = old.settledScan
             (checkpoint.awaitedScan, checkpoint.awaitedSince) = (old.awaitedScan, old.awaitedSince)
             checkpoint.resumedScan = old.resumedScan
+            (checkpoint.tokenAfter, checkpoint.tokenAt) = (old.tokenAfter, old.tokenAt)
         }
         checkpoint.isKnownEmpty = old?.isKnownEmpty ?? false
         checkpoint.whole = old?.whole
@@ -198,6 +210,7 @@ extension EndpointScan {
         // A matching condition yields a 304 only for GET and HEAD (RFC 9110 §13.1.2).
         let isConditional =
             endpoint.method == "GET" && !options.refetches && !isUnconditional && !overtakenRequests.contains(key)
+            && request.sinceField == nil
         var message = request.message(for: page)
         let asked = message, now = client.now
         let (stored, origin) = try client.store.read { reader in
@@ -234,7 +247,7 @@ extension EndpointScan {
         switch try decision(about: response, list) {
         case .again: return true
         case .expired:
-            try beginAnew(list)
+            try await endpoint.incremental?.start == nil ? beginAnew(list) : beginAnewWithFirstValue(list)
             return true
         case .unknownPosition:
             try await giveUpPosition(list)
@@ -304,12 +317,15 @@ extension EndpointScan {
         checkpoint.lastContent = list.pages.endsAtRepeatedPage ? page.contentDigest : nil
         list.target.isInOrder = list.target.isInOrder && isLast(page.entry, list.target.request, after: checkpoint.seen)
         checkpoint.seen = seen(
-            page.entry, list.target.request, after: checkpoint.seen, began: checkpoint.startedAt)
+            page.entry, list.target.request, after: checkpoint.seen, began: checkpoint.startedAt,
+            until: checkpoint.begunUntil)
         let hasNext: Bool
         do {
             var facts = list.facts(of: page.entry)
             facts.contentDigest = page.contentDigest
-            hasNext = try list.pages.advance(facts, answeredBy: page.entry.validation.answeredBy)
+            hasNext =
+                try list.pages.advance(facts, answeredBy: page.entry.validation.answeredBy)
+                && !endsAtValue(page.entry, list.target.request)
             // These records do not share a key with others: they are the same ones.
             if !hasNext, list.pages.isRepetition(facts) { list.takeBack(page.entry) }
         } catch {
@@ -398,7 +414,8 @@ extension EndpointScan {
         _ response: TransportResponse, _ fetch: PageFetch, _ list: ListScan, isEmpty: Bool
     ) throws -> Batch.Page {
         let answeredBy = response.redirectedTo.map(client.canonicalURL)
-        if options.prefetches, !isEmpty, let next = list.pages.next(byHeaders: response.headers, answeredBy: answeredBy)
+        if options.prefetches, !isEmpty, !mayEndAtValue(list.target.request),
+            let next = list.pages.next(byHeaders: response.headers, answeredBy: answeredBy)
         {
             list.ahead = try ask(next, of: list)
         }
@@ -420,6 +437,8 @@ extension EndpointScan {
             entry.validation.removeValidators()
             entry.validation.isInvalidated = true
         }
+        // A 304 without a condition of a stored response has no changes: see `decision`.
+        if response.status == 304 { entry.validation.removeValidators() }
         // Nor would it have the page's doubt.
         if endpoint.hasOpenEnd(response) { entry.validation.removeValidators() }
         // Endpoints of a description that differ in header fields follow one another in each sync.

@@ -23,6 +23,8 @@ extension EndpointScan {
 
     func decision(about response: TransportResponse, _ list: ListScan) throws -> PageDecision {
         switch request.decision(about: response, sent: client.headers(endpoint.headers)) {
+        // `If-Modified-Since` of the description: nothing has changed, and no stored page is meant.
+        case .notModified where list.target.request.sinceField != nil: return .records(isEmpty: true)
         case .notModified: return .notModified
         case .records(let isEmpty): return .records(isEmpty: isEmpty)
         case .ignored: return .ignored
@@ -42,7 +44,7 @@ extension EndpointScan {
         case .refused:
             if try list.pages.restart(afterStatus: response.status) { return .again }
             if list.pages.isEnd(afterStatus: response.status) { return .last }
-            if list.target.request.since != wholeSince, list.target.checkpoint.pages == 0,
+            if list.target.request.since != wholeSince, list.target.checkpoint.pages == 0, !list.hasFirstValue,
                 endpoint.incremental?.refusals.contains(where: { $0.contains(response.status) }) == true
             {
                 return .expired

@@ -124,8 +124,14 @@ final class EndpointScan {
     private(set) lazy var pagination = EndpointScan.digest(of: endpoint.pagination)
     /// The digest of the API's header fields in the checkpoints of its lists.
     private(set) lazy var headers = EndpointScan.digest(ofHeaders: request)
+    /// The names of the change feeds that keep the list of this endpoint up to date.
+    private(set) lazy var feeds = client.description.endpoints.compactMap { other in
+        other.incremental?.start?.list == endpoint.name ? other.name : nil
+    }
     /// The importer of the last list that has begun, whose plan others share.
     var lastImporter: PageImporter?
+    /// The lists of which this run has completed a window.
+    var begunWindows: Set<Int> = []
     /// The counts in the report of lists that have ended, by their indexes.
     var endCounts: [Int: EndCounts] = [:]
     /// The facts for progress that the report does not have.

@@ -16,7 +16,7 @@ struct IncrementalValues: Sendable {
         case unknown
     }
 
-    private let rule: Incremental
+    let rule: Incremental
     private let kind: Kind
     private let place: String
 
@@ -132,7 +132,7 @@ struct IncrementalValues: Sendable {
         return open.partialValue.subtractingReportingOverflow(rest < 0 ? rest + unit : rest).partialValue
     }
 
-    private func problem(_ message: String) -> MirrorError { .endpoint(place: place, message: "since: \(message)") }
+    func problem(_ message: String) -> MirrorError { .endpoint(place: place, message: "since: \(message)") }
 
     // MARK: Comparing
 
@@ -240,7 +240,7 @@ extension DateFormat {
     ///
     /// A pattern without a part of the time has the last point in time before it. A year has four
     /// digits: a date beyond them becomes the first or the last one that has.
-    fileprivate func text(of time: Timestamp) -> String? {
+    func text(of time: Timestamp) -> String? {
         let micro: Int64 = 1_000_000
         var time = time
         if case .epoch = self {

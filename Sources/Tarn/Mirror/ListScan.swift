@@ -11,6 +11,10 @@ final class ListScan {
     var ahead: PageFetch?
     /// The doubt about the end of the last page itself; nil without.
     var doubt: EndDoubt?
+    /// Whether the scan has requested the first value of a change feed.
+    var hasFirstValue = false
+    /// Whether the scan has completed a window, and another one follows.
+    var hasFurtherWindow = false
     /// The different records of the pages so far. Without a declared total, those of pages before
     /// an interruption are missing.
     private var different: DifferentRecords

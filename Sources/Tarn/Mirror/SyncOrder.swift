@@ -8,9 +8,10 @@ import TarnStore
 /// An endpoint with `for_each` is scanned when those are complete that may store records of its
 /// parents: every endpoint before it whose responses can contain them, and every endpoint that
 /// lists them. Endpoints with orphan rules keep their order relative to those that can store the
-/// same records. An endpoint whose records list others by a path of its own, as in
-/// `from: task_ids`, is scanned when those that list these are complete: a bare key of a record
-/// that is not stored says nothing. All other endpoints are independent.
+/// same records. The list of a change feed follows the feed. An endpoint whose records list others
+/// by a path of its own, as in `from: task_ids`, is scanned when those that list these are
+/// complete: a bare key of a record that is not stored says nothing. All other endpoints are
+/// independent.
 ///
 /// An API may have thousands of endpoints, so those that list or store records of an entity are
 /// found by it, and not by a comparison of each endpoint with each other one.
@@ -30,6 +31,7 @@ struct SyncOrder {
                 for other in graph.storing(parent) where other < index { before[index].insert(other) }
             }
         }
+        let hasFeeds = SyncOrder.addFeeds(endpoints, &before)
         let removing = endpoints.indices.filter { endpoints[$0].orphans != nil }
         for index in endpoints.indices {
             var others: [Int] = []
@@ -37,7 +39,9 @@ struct SyncOrder {
                 for root in graph.listed[index] { others += graph.storing(root) }
             }
             others += removing.prefix { $0 < index }.filter { graph.stores(index, anyOf: graph.listed[$0]) }
-            for other in others where other < index && !before[other].contains(index) { before[index].insert(other) }
+            for other in others where other < index && !before[other].contains(index) {
+                if !hasFeeds || !SyncOrder.waits(other, for: index, before) { before[index].insert(other) }
+            }
         }
         for index in endpoints.indices {
             let members = graph.memberRoots(graph.listed[index])
@@ -46,6 +50,23 @@ struct SyncOrder {
             }
         }
         predecessors = before
+    }
+
+    /// Adds that the list of a change feed waits for the feed, which requests its first value
+    /// before the list is read.
+    ///
+    /// - Returns: whether there are such feeds.
+    private static func addFeeds(_ endpoints: [Endpoint], _ before: inout [BitSet]) -> Bool {
+        var hasFeeds = false
+        for (feed, endpoint) in endpoints.enumerated() {
+            guard let name = endpoint.incremental?.start?.list,
+                let list = endpoints.firstIndex(where: { $0.name == name }), list != feed,
+                !waits(feed, for: list, before)
+            else { continue }
+            before[list].insert(feed)
+            hasFeeds = true
+        }
+        return hasFeeds
     }
 
     /// Whether an endpoint waits for another one, perhaps through others.

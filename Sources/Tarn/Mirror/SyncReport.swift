@@ -96,6 +96,9 @@ public struct SyncReport: Sendable {
         /// Whether a list was requested as a whole because the last such scan was long ago
         /// (`full_every`).
         package var isPeriodicallyFull = false
+        /// Whether a list was not requested, because change feeds tell what has changed since its
+        /// last complete scan.
+        package var isFollowed = false
         /// Whether everything was requested because the credentials have changed.
         package var hasOtherCredentials = false
         /// Whether everything was requested because another description has an endpoint of the same

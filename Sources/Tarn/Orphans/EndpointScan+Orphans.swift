@@ -230,6 +230,8 @@ extension EndpointScan {
     /// Whether a record that an endpoint lists may move to a list of another one.
     private func mayMove(from own: Endpoint, to other: Endpoint) -> Bool {
         guard other.name != own.name, other.api == own.api else { return false }
+        // The feed of the list is no other list.
+        if other.incremental?.start?.list == own.name { return false }
         let catalog = client.store.catalog
         func roots(_ endpoint: Endpoint) -> Set<UInt16> {
             let entities = endpoint.envelope.isEmpty ? [endpoint.entity] : endpoint.envelope.map(\.entity)
@@ -238,7 +240,9 @@ extension EndpointScan {
         // The list of a record's children, as in a tree, is no request of the record itself.
         let isOfChildren = other.forEach?.parent != nil
         let parent = isOfChildren ? nil : other.forEach.flatMap { catalog.entity($0.entity)?.root }, listed = roots(own)
-        return roots(other).contains { listed.contains($0) && $0 != parent }
+        guard roots(other).contains(where: { listed.contains($0) && $0 != parent }) else { return false }
+        // A list that is left to its feed is not scanned: the feed counts in its place.
+        return !client.description.endpoints.contains { $0.incremental?.start?.list == other.name }
     }
 
     /// Notes when the last two passes over the lists of all parents began, for the orphans of other

@@ -279,6 +279,11 @@ struct SyncSummary {
         if endpoint.isPeriodicallyFull {
             lines.append("\(endpoint.name): everything was requested again, as full_every demands")
         }
+        if endpoint.isFollowed {
+            lines.append(
+                "\(endpoint.name): not requested, because a feed tells what has changed (since.start); "
+                    + "tarn sync --full requests it again")
+        }
         if endpoint.hasOtherCredentials {
             lines.append(
                 "\(endpoint.name): the credentials have changed, so that everything was requested from the "

@@ -117,7 +117,8 @@ struct SourceReach {
     private func isSent(_ name: String) -> Bool {
         description.endpoints.contains { endpoint in
             let api = description.furtherAPIs.first { $0.name == endpoint.api }?.api ?? description.api
-            let sent = [endpoint.incremental?.sends, endpoint.deep?.sends].compactMap(\.self)
+            let rule = endpoint.incremental
+            let sent = [rule?.sends, rule?.until, endpoint.deep?.sends].compactMap(\.self)
             let places = endpoint.pagination.style.parameters + sent
             return places.contains(.query(name)) || endpoint.parameters.contains { $0.name == name }
                 || api.parameters.contains { $0.name == name }

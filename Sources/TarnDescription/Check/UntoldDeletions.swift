@@ -34,7 +34,11 @@ struct UntoldDeletions {
         return description.endpoints.contains { other in
             let lists = other.envelope.filter { $0.elements.deletion != .none }
             if lists.contains(where: { self.line(of: $0.entity).last == root }) { return true }
-            guard other.orphans != nil, other.incremental.map({ $0.fullInterval != nil }) ?? true else { return false }
+            // The list of a change feed is requested again when the feed's full_every demands it.
+            let rules = description.endpoints.compactMap(\.incremental).filter { $0.start?.list == other.name }
+            guard other.orphans != nil,
+                ([other.incremental].compactMap(\.self) + rules).allSatisfy({ $0.fullInterval != nil })
+            else { return false }
             return entities(of: other).contains { self.line(of: $0).last == root }
         }
     }

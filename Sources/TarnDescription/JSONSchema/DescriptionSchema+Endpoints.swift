@@ -101,11 +101,18 @@ extension DescriptionSchema {
             [
                 Property(name: "param", about: "The parameter that is sent.", node: .text),
                 Property(name: "body", about: "The keys in the body.", node: .text),
+                Property(name: "header_field", about: "The header field that is sent.", node: .text),
+                Property(
+                    name: "latest_first", about: "Whether the list begins with the latest record: nothing is sent.",
+                    node: .flag),
+                Property(name: "until", about: "The parameter with the end of a window.", node: .text),
+                Property(name: "window", about: "The longest window: 30d.", node: .text),
                 Property(name: "field", about: "The location of the value in a record.", node: .text),
                 Property(name: "cursor", about: "The location of the value in a response.", node: .text),
                 Property(name: "header", about: "The header field of a response with the value.", node: .text),
                 Property(name: "link", about: "The location of the next request in a response.", node: .text),
                 Property(name: "initial", about: "The value of the first sync.", node: .text),
+                Property(name: "start", about: "The request for the first value.", node: start),
                 Property(name: "lag", about: "How far before the last value a sync begins.", node: .text),
                 Property(
                     name: "range", about: "Whether the server includes the value.", node: words(Incremental.Range.self)),
@@ -119,6 +126,16 @@ extension DescriptionSchema {
                 Property(
                     name: "full_every", about: "How long after a scan of everything another one follows: 7d.",
                     node: .text),
+            ], required: [])
+    }
+
+    private static var start: SchemaNode {
+        .object(
+            [
+                Property(name: "path", about: "The path of the request.", node: .text),
+                Property(name: "cursor", about: "The location of the value in the response.", node: .text),
+                Property(name: "status", about: "The refusal that has the value.", node: .oneOrMore(.text)),
+                Property(name: "list", about: "The endpoint with the whole list.", node: .text),
             ], required: [])
     }
 
@@ -235,5 +252,6 @@ extension DescriptionSchema {
         "includes_named": "Whether the server lists the named record again.", "rel": "The link relation.",
         "alone": "Whether further requests have no other parameter.",
         "text": "The text that is sent, with {value} in it.",
+        "url": "The path to which the cursor is sent, without other parameters.",
     ]
 }

@@ -221,7 +221,7 @@ extension DescriptionReader {
     /// Fields that frame a message or concern one connection (RFC 9110 §7.6.1, RFC 9112 §6).
     ///
     /// The transport sets them. A contradicting field would make one request pass for two.
-    private static let reservedFields: [String: String] = {
+    static let reservedFields: [String: String] = {
         let framing = "the transport sets this header field from the body"
         let hop = "this header field belongs to the connection, which the transport controls"
         return [

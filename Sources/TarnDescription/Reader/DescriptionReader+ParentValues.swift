@@ -45,12 +45,12 @@ extension DescriptionReader {
         }
     }
 
-    /// Checks that every name in the text of `since` has a value.
+    /// Checks that every name in the text of `since`, or in the path of its `start`, has a value.
     mutating func check(
         _ incremental: Incremental?, _ parameters: [Endpoint.Parameter], _ forEach: Endpoint.ForEach?,
         _ section: Section, _ schema: Schema
     ) {
-        let field = section.path("since.text")
+        let field = section.path(incremental?.text == nil ? "since.start.path" : "since.text")
         for name in incremental?.variables ?? [] where !parameters.contains(where: { $0.name == name }) {
             let parts = name.split(separator: ".", maxSplits: 1).map(String.init)
             if let forEach, parts[0] == forEach.variable {

@@ -7,33 +7,53 @@ import TarnStore
 extension DescriptionReader {
     // MARK: since
 
+    /// The keys of `since`.
+    private static let sinceKeys = [
+        "param", "body", "header_field", "latest_first", "until", "window", "field", "cursor", "header", "link",
+        "initial", "start", "lag", "range", "granularity", "format", "text", "expired", "full_every",
+    ]
+
     /// Reads the rule for requests of what has changed.
     mutating func incremental(
         _ endpoint: Section, _ parameters: [Endpoint.Parameter], _ pagination: Pagination?
     ) -> Incremental? {
         guard let value = endpoint["since"],
-            let section = section(
-                value, endpoint.path("since"),
-                keys: [
-                    "param", "body", "field", "cursor", "header", "link", "initial", "lag", "range", "granularity",
-                    "format", "text", "expired", "full_every",
-                ])
+            let section = section(value, endpoint.path("since"), keys: DescriptionReader.sinceKeys)
         else { return nil }
-        let source = source(section), isField = section["field"] != nil
+        let source = source(section), place = sincePlace(section, endpoint, parameters, pagination)
+        checkValueKeys(section)
+        guard let source else { return nil }
+        var rule = Incremental(source, sends: place)
+        rule.headerField = sinceField(section, endpoint)
+        rule.endsAtValue = latestFirst(section)
+        rule.initial = text(section, "initial")
+        rule.lag = lag(section)
+        rule.range = word(section, "range", "range") ?? .closed
+        rule.granularity = word(section, "granularity", "granularity")
+        rule.format = format(section)
+        rule.text = sentText(section)
+        rule.expired = expired(section)
+        rule.fullInterval = fullInterval(section)
+        rule.start = firstValue(section, source)
+        window(section, endpoint, parameters, &rule)
+        return rule
+    }
+
+    /// Reads the parameter that the value is sent in; nil if it is sent elsewhere.
+    private mutating func sincePlace(
+        _ section: Section, _ endpoint: Section, _ parameters: [Endpoint.Parameter], _ pagination: Pagination?
+    ) -> Pagination.ParameterPlace? {
+        let others = ["link", "header_field", "latest_first"].filter { section[$0] != nil }
         if section["link"] != nil {
             for key in ["param", "body", "text"] where section[key] != nil {
                 report(section, key, "the link is the whole request: remove the line")
             }
-        } else if section["param"] == nil, section["body"] == nil {
+        } else if others.isEmpty, section["param"] == nil, section["body"] == nil {
             report(
                 section.field, section.mark, "missing parameter: write param: since, or body for a value in the body")
         }
-        if !isField {
-            for key in ["lag", "range", "granularity", "format"] where section[key] != nil {
-                report(section, key, "only for the value of a field: remove the line")
-            }
-        }
-        let place = section["link"] == nil ? place(section) : nil
+        guard others.isEmpty else { return nil }
+        let place = place(section)
         if case .query(let name)? = place {
             if parameters.contains(where: { $0.name == name }) {
                 report(
@@ -50,17 +70,17 @@ extension DescriptionReader {
         if case .body? = place, endpoint["body"] == nil, endpoint["form"] == nil, endpoint["method"] == nil {
             report(section, "body", "a GET has no body: write method: POST, or param instead of body")
         }
-        guard let source else { return nil }
-        var rule = Incremental(source, sends: place)
-        rule.initial = text(section, "initial")
-        rule.lag = lag(section)
-        rule.range = word(section, "range", "range") ?? .closed
-        rule.granularity = word(section, "granularity", "granularity")
-        rule.format = format(section)
-        rule.text = sentText(section)
-        rule.expired = expired(section)
-        rule.fullInterval = fullInterval(section)
-        return rule
+        return place
+    }
+
+    /// Reports keys that are for values of another kind.
+    private mutating func checkValueKeys(_ section: Section) {
+        guard section["field"] == nil else { return }
+        // The beginning of a window is a date.
+        let keys = section["until"] == nil ? ["lag", "range", "granularity", "format"] : ["range", "granularity"]
+        for key in keys where section[key] != nil {
+            report(section, key, "only for the value of a field: remove the line")
+        }
     }
 
     /// Reads the refusals of an expired token; nil for the usual ones. An empty list has none.
@@ -92,6 +112,8 @@ extension DescriptionReader {
     private mutating func source(_ section: Section) -> Incremental.Source? {
         let keys = ["field", "cursor", "header", "link"].filter { section[$0] != nil }
         guard let key = keys.first else {
+            // The end of a window is the value that the next one begins with.
+            if section["until"] != nil { return .window }
             report(
                 section.field, section.mark,
                 "missing value: write field: updated_at for that of the records, or cursor: meta.token for one of the response"

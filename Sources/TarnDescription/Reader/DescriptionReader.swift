@@ -70,6 +70,7 @@ struct DescriptionReader {
         let (schema, mapping) = entities(top)
         let endpoints = endpoints(top, schema)
         checkPositions(endpoints, schema, mapping)
+        checkFeeds(endpoints)
         guard let first = apis.first, let api = first.description else { return nil }
         var description = Description(
             file: file, storePath: store, api: api, schema: schema, mapping: mapping, endpoints: endpoints)

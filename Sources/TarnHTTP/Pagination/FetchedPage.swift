@@ -12,6 +12,8 @@ public struct FetchedPage: Sendable {
     var more = PageEvidence.Rule.fail
     /// The request for the first page of the scan; nil if it is unknown.
     var first: PageRequest?
+    /// The base URL of the API; nil if it is unknown.
+    var base: String?
 
     /// Creates a page; by default, the first one of its scan.
     public init(_ request: PageRequest, _ facts: PageFacts, ordinal: Int = 1, listed: Int? = nil) {

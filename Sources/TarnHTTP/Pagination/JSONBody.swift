@@ -24,7 +24,7 @@ public indirect enum JSONBody: Sendable, Hashable {
     }
 
     /// The text of a boolean, number or string; nil for null, arrays and objects.
-    var scalarText: String? {
+    package var scalarText: String? {
         switch self {
         case .bool(let value): value ? "true" : "false"
         case .number(let text), .string(let text): text

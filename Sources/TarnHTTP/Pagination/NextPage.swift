@@ -4,6 +4,8 @@ public enum NextPage: Sendable, Hashable {
     case next(String)
     /// The URL of the page, with another body.
     case nextBody(TransportBody)
+    /// Another request: its URL is a reference as for ``next(_:)``.
+    case nextRequest(PageRequest)
     /// The page is the last one.
     case end
 }

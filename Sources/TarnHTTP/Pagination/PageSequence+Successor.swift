@@ -8,7 +8,13 @@ extension PageSequence {
         _ facts: PageFacts, _ pagination: Pagination, listed: Int
     ) throws(PaginationError) -> NextPage {
         try pagination.next(
-            after: request, facts, ordinal: ordinal, listed: listed, more: bounds.more, first: first)
+            after: request, facts, ordinal: ordinal, listed: listed, more: bounds.more, first: first,
+            base: bounds.base)
+    }
+
+    /// Returns a request with its URL at the API's base, or where links may lead.
+    func permitted(_ page: PageRequest, relativeTo url: String) throws(PaginationError) -> PageRequest {
+        PageRequest(url: try bounds.permitted(page.url, relativeTo: url), body: page.body)
     }
 
     /// Whether pages list records again, with further parts of them.

@@ -289,9 +289,9 @@ package struct PageSequence: Sendable, Hashable {
             return Step(choice: choice, listed: sum, window: window, counts: counts)
         case .next(let reference): next.url = try permitted(reference, relativeTo: answeredBy ?? request.url)
         case .nextBody(let body): next.body = body
+        case .nextRequest(let page): next = try permitted(page, relativeTo: answeredBy ?? request.url)
         }
-        let mayBeBehind = PageSequence.mayBeBehindLast(
-            facts, pagination.style, counts, listed: listed, pages: ordinal)
+        let mayBeBehind = PageSequence.mayBeBehindLast(facts, pagination.style, counts, listed: listed, pages: ordinal)
         let isAtItself = Visit(next) == Visit(request)
         let isCertain = statesEnd(facts, counts, listed: listed, isAtItself: isAtItself, mayBeBehind: mayBeBehind)
         // A page without records that leads to itself: nothing follows yet.

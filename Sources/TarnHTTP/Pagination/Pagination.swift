@@ -39,13 +39,14 @@ public struct Pagination: Sendable, Hashable {
     ///   - listed: the number of records listed so far, this page included.
     ///   - rule: the treatment of evidence that a short page is not the last one.
     ///   - first: the request for the first page of the scan.
+    ///   - base: the base URL of the API.
     /// - Throws: `PaginationError` if the page contradicts itself.
     func next(
         after request: PageRequest, _ facts: PageFacts, ordinal: Int, listed: Int, more rule: PageEvidence.Rule = .fail,
-        first: PageRequest? = nil
+        first: PageRequest? = nil, base: String? = nil
     ) throws(PaginationError) -> NextPage {
         var page = FetchedPage(request, facts, ordinal: ordinal, listed: listed)
-        (page.more, page.first) = (rule, first)
+        (page.more, page.first, page.base) = (rule, first, base)
         return try style.next(after: page)
     }
 }

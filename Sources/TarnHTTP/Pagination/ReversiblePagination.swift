@@ -23,7 +23,7 @@ enum PreviousPage: Sendable, Hashable {
         switch try? page.next(setting: place, to: String(number), isNumber: true) {
         case .next(let url): self = .previous(url)
         case .nextBody(let body): self = .previousBody(body)
-        case .end, nil: self = .none
+        case .end, .nextRequest, nil: self = .none
         }
     }
 }

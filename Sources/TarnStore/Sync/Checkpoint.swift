@@ -63,6 +63,11 @@ package struct Checkpoint: Sendable, Hashable {
     package var since: String?
     /// The value with which this scan began; nil if it lists everything.
     package var begunSince: String?
+    /// The end of the window that this scan requests; nil without one.
+    package var begunUntil: Timestamp?
+    /// The last commit that had changed records when the first value of a change feed was
+    /// requested, and the time when it had arrived; nil if the feed has no such request.
+    package var tokenAfter: UInt64?, tokenAt: Timestamp?
     /// The value that this scan has found so far.
     package var seen: String?
     /// The value that this scan had found when it was first interrupted; nil if it was not.
@@ -242,7 +247,7 @@ package struct Checkpoint: Sendable, Hashable {
         static let begunAfter: UInt16 = 45, earlierPlan: UInt16 = 46, headers: UInt16 = 47, listing: UInt16 = 48
         static let hasReturned: UInt16 = 49, earlierMembers: UInt16 = 50
         static let partialStatus: UInt16 = 51, partialURL: UInt16 = 52, partialMessage: UInt16 = 53
-        static let wholeSince: UInt16 = 54
+        static let wholeSince: UInt16 = 54, begunUntil: UInt16 = 55, tokenAfter: UInt16 = 56, tokenAt: UInt16 = 57
     }
 
     package init?(_ row: EncodedRow) {
@@ -289,6 +294,9 @@ package struct Checkpoint: Sendable, Hashable {
         hasReturned = row.number(ID.hasReturned) == 1
         earlierMembers = row.text(ID.earlierMembers)
         wholeSince = row.date(ID.wholeSince)
+        begunUntil = row.date(ID.begunUntil)
+        tokenAfter = row.unsigned(ID.tokenAfter)
+        tokenAt = row.date(ID.tokenAt)
         partialError = PartialError(row)
         if let identity = row.text(ID.wholeIdentity), let scan = row.unsigned(ID.wholeScan) {
             whole = WholeScan(identity: identity, scan: scan)
@@ -347,6 +355,9 @@ package struct Checkpoint: Sendable, Hashable {
         row.field(ID.partialURL, partialError?.url)
         row.field(ID.partialMessage, partialError?.message)
         row.field(ID.wholeSince, wholeSince)
+        row.field(ID.begunUntil, begunUntil)
+        row.field(ID.tokenAfter, tokenAfter)
+        row.field(ID.tokenAt, tokenAt)
         try row.store(raw, table, key, sequence: sequence)
     }
 

@@ -350,6 +350,27 @@ struct CheckCommandTests {
         }
     }
 
+    @Test(
+        "the whole list of a feed tells deletions only if full_every of the feed requests it again",
+        arguments: ["", ", full_every: 7d"])
+    func deletionsOfFeed(every: String) async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write(
+            "tarn.yaml",
+            """
+            api: { base: 'https://api.test.example' }
+            entities:
+              Item: { key: id, attributes: { id: int } }
+            endpoints:
+              items: { path: /items, entity: Item, orphans: after_one_scan }
+              feed: { path: /feed, records: items, entity: Item, since: { cursor: next, param: token, start: { path: /token, list: items }\(every) } }
+            """)
+        let result = try await tarn("check", "--file", file)
+        #expect(result.status == 0, "\(result.output)\(result.error)")
+        let found = result.output.contains("6:3: note: endpoints.feed: only changes are requested")
+        #expect(found == every.isEmpty, "\(result.output)")
+    }
+
     @Test("--online requests one list of for_each, partitions, children and templates, and says what it left out")
     func onlineLists() async throws {
         let folder = try TemporaryFolder()

@@ -74,6 +74,21 @@ struct MirrorPeriodicFullTests {
         #expect(try await sync(store, items) == ["/items?since=2001-01-03T10:00:00Z"])
     }
 
+    @Test("a scan of everything that ends at the limit of the endpoint is repeated after the interval only")
+    func limit() async throws {
+        let store = try MirrorStore(
+            yaml: Items.yaml(
+                "{ param: since, field: changed_at, full_every: 7d }",
+                more: "paginate: header_link\n    limit: { pages: 1, then: stop }"))
+        let items = Items()
+        items.set(Array(Self.first.dropLast()))
+        #expect(try await sync(store, items) == ["/items"])
+        items.set(Self.first)
+        clock.pass(7 * 86_400)
+        #expect(try await sync(store, items) == ["/items"])
+        #expect(try await sync(store, items) == ["/items?since=2001-01-02T10:00:00Z"])
+    }
+
     @Test("the status has the time at which everything is requested again")
     func status() async throws {
         let store = try MirrorStore(yaml: Self.yaml()), items = Items()

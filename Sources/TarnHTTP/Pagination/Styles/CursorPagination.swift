@@ -5,6 +5,7 @@ struct CursorPagination: LastingStyle, PromisingStyle {
         keys: [
             .path("path", required: true, example: "meta.next"), .parameter(), .text("start"), .path("has_more"),
             .path("is_last"), .text("last"), .word("end", among: ["empty"]), .flag("alone"),
+            .text("url"),
         ],
         needs: "a path and a parameter: write { cursor: { path: next_cursor, param: cursor } }",
         make: CursorPagination.init(values:))
@@ -23,6 +24,9 @@ struct CursorPagination: LastingStyle, PromisingStyle {
     var endsAtEmptyPage: Bool
     /// Whether the cursor is the only parameter of the requests that send it.
     var isAlone = false
+    /// The path below the base URL to which the cursor is sent, without other parameters; nil for
+    /// the path of the list.
+    var url: String?
 
     var name: String { "cursor" }
     var isCounted: Bool { false }
@@ -45,18 +49,45 @@ struct CursorPagination: LastingStyle, PromisingStyle {
         guard hasMore?.value(facts) ?? true, let value = facts.values[path], !["", "false"].contains(value),
             value != last
         else { return .end }
-        let page = isAlone ? page.withoutParameters : page
+        let page = continuation(of: page)
         if case .body(let keys) = sends, let composite = facts.composite(path),
             let next = page.next(setting: keys, to: composite)
         {
-            return next
+            return whole(next, of: page)
         }
         guard value != PageFacts.container, !value.hasPrefix(PageFacts.json) else {
             throw .refused(
                 by: name,
                 reason: "`\(path)` is an object or a list, and no cursor: name the member that is the cursor")
         }
-        return try page.next(setting: sends, to: value)
+        return whole(try page.next(setting: sends, to: value), of: page)
+    }
+
+    /// The page without the parameters that further requests leave out, at their URL.
+    private func continuation(of page: FetchedPage) -> FetchedPage {
+        guard isAlone || url != nil else { return page }
+        var page = page.withoutParameters
+        if let url { page.request.url = (page.base ?? "") + url }
+        return page
+    }
+
+    /// The next request as a whole, if it has another URL and another body than the page.
+    private func whole(_ next: NextPage, of page: FetchedPage) -> NextPage {
+        guard isAlone || url != nil else { return next }
+        return switch next {
+        case .next(let url): .nextRequest(PageRequest(url: url, body: page.request.body))
+        case .nextBody(let body): .nextRequest(PageRequest(url: page.request.url, body: body))
+        case .nextRequest, .end: next
+        }
+    }
+
+    /// Returns the request for what follows a cursor of an earlier scan; nil if cursors are sent to
+    /// the URL of the list.
+    func request(after cursor: String, like first: PageRequest, base: String) -> PageRequest? {
+        guard url != nil else { return nil }
+        var page = FetchedPage(first, PageFacts(headers: TransportHeaders(), recordCount: 0))
+        page.base = base
+        return continuation(of: page).request.setting(sends, to: cursor)
     }
 
     func isDeclaredLast(_ facts: PageFacts) -> Bool {
@@ -80,15 +111,28 @@ extension CursorPagination {
         last = values.text("last")
         endsAtEmptyPage = values.text("end") == "empty"
         isAlone = values.flag("alone")
+        url = values.text("url")
+        guard let url else { return }
+        if isAlone { throw PaginationProblem("alone", "requests to the url have no other parameter: remove the line") }
+        if start != nil {
+            throw PaginationProblem("start", "the first request is for the list: write the cursor in with or body")
+        }
+        let isPath = url.hasPrefix("/") && !url.hasPrefix("//") && (try? HTTPURL("http://a" + url)) != nil
+        if !isPath || url.utf8.contains(where: { "{}#".utf8.contains($0) }) {
+            throw PaginationProblem(
+                "url", "expected a path below the base URL, without variables, such as /list_folder/continue")
+        }
     }
 }
 
 extension CursorPagination: CustomStringConvertible {
-    // The text is stored with the progress of scans. Without `alone`, it is that of older stores.
+    // The text is stored with the progress of scans. Without `alone` and `url`, it is that of older
+    // stores.
     var description: String {
         "CursorPagination(path: \(path.debugDescription), sends: \(sends), start: \(String(reflecting: start)), "
             + "hasMore: \(String(reflecting: hasMore)), last: \(String(reflecting: last)), "
-            + "endsAtEmptyPage: \(endsAtEmptyPage)\(isAlone ? ", isAlone: true" : ""))"
+            + "endsAtEmptyPage: \(endsAtEmptyPage)\(isAlone ? ", isAlone: true" : "")"
+            + "\(url.map { ", url: \($0.debugDescription)" } ?? ""))"
     }
 }
 
@@ -108,6 +152,20 @@ extension FetchedPage {
 }
 
 extension Pagination {
+    /// Returns the request for what follows a cursor of an earlier scan, if cursors are sent to a
+    /// URL of their own.
+    ///
+    /// - Parameters:
+    ///   - place: where the value is sent.
+    ///   - first: the request for the list.
+    ///   - base: the base URL of the API.
+    package func request(
+        after cursor: String, sentAt place: ParameterPlace, like first: PageRequest, base: String
+    ) -> PageRequest? {
+        guard let style = style as? CursorPagination, style.sends == place else { return nil }
+        return style.request(after: cursor, like: first, base: base)
+    }
+
     /// The body has the cursor that the next request sends.
     ///
     /// - Parameters:

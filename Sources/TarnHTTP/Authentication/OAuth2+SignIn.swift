@@ -62,6 +62,20 @@ extension OAuth2 {
         return .signedIn(since: login.signedInAt, endsAt: end)
     }
 
+    /// Returns the state of the sign-in for people, without a secret; nil if no person signs in.
+    package func loginText(environment: [String: String], now: Date = Date()) -> (state: LoginState, text: String)? {
+        guard let state = loginState(environment: environment, now: now), let loginPlace else { return nil }
+        let text =
+            switch state {
+            case .signedOut: "nobody is signed in: sign in with `\(loginPlace.command)`"
+            case .ended: "the login has ended: sign in again with `\(loginPlace.command)`"
+            case .signedIn(let since, let end):
+                "signed in" + (since.map { " since \($0.ISO8601Format())" } ?? "")
+                    + (end.map { ", until \($0.ISO8601Format())" } ?? "")
+            }
+        return (state, text)
+    }
+
     /// Returns the time from which an access token is not used; nil if it does not expire.
     func end(of token: Token, asked: Date) -> Date? {
         token.lifetime.map { asked.addingTimeInterval(max($0 - leeway.inSeconds, $0 / 2)) }

@@ -89,8 +89,8 @@ extension SignInFlow {
 
     /// Requests the codes.
     ///
-    /// The first request only names the client: Google refuses others. A server that wants the
-    /// client authenticated (RFC 8628 §3.1) refuses it, and gets a second one.
+    /// The first request only names the client, as most programs do: servers may refuse further
+    /// parameters. One that wants the client authenticated (RFC 8628 §3.1) gets a second request.
     private func deviceCode(_ secrets: [Secret]) async throws(TransportError) -> DeviceCode {
         guard let url = signIn.deviceURL else { throw error("no device_url is declared") }
         let all = try endpoint.credentials(secrets)

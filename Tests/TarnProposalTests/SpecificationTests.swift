@@ -202,9 +202,11 @@ struct SpecificationTests {
                 """
             return try Proposal([], specification: try document(text))
         }
-        let code = #""authorizationCode":{"authorizationUrl":"https://i.example/a","tokenUrl":"https://i.example/t","#
+        let code =
+            #""authorizationCode":{"authorizationUrl":"https://i.example/a","tokenUrl":"https://i.example/t","#
             + #""scopes":{"things:read":"","admin":""}}"#
-        let device = #""deviceAuthorization":{"deviceAuthorizationUrl":"https://i.example/d","#
+        let device =
+            #""deviceAuthorization":{"deviceAuthorizationUrl":"https://i.example/d","#
             + #""tokenUrl":"https://i.example/t","scopes":{}}"#
         let browser = try text(code), both = try text(device + "," + code)
         let joined = browser.text.split { $0.isWhitespace }.joined(separator: " ")

@@ -38,7 +38,8 @@ struct TarnCommand: AsyncParsableCommand {
             """,
         version: VersionText.number,
         subcommands: [
-            InitCommand.self, LoginCommand.self, LogoutCommand.self, SyncCommand.self, StatusCommand.self, FetchCommand.self, ImportCommand.self,
+            InitCommand.self, LoginCommand.self, LogoutCommand.self, SyncCommand.self, StatusCommand.self,
+            FetchCommand.self, ImportCommand.self,
             CacheCommand.self,
             ProxyCommand.self, ListCommand.self, GetCommand.self, RelatedCommand.self, SearchCommand.self,
             CountCommand.self, MissingCommand.self, OpenCommand.self,

@@ -23,7 +23,8 @@ struct SignInTarget {
         let found = description.apis.filter { $0.api.authentication.signIn != nil && (api == nil || $0.name == api) }
         guard let (name, declared) = found.first, let settings = declared.authentication.signIn else {
             throw Failure(
-                .usage, "\(description.file): \(api ?? "the API") has no sign-in: write oauth2 with device_url or "
+                .usage,
+                "\(description.file): \(api ?? "the API") has no sign-in: write oauth2 with device_url or "
                     + "authorize_url under auth")
         }
         guard found.count == 1 else {

@@ -105,7 +105,9 @@ package struct Doctor: Sendable {
             case .value: continue
             case .command: found.append("\(source.place) (not run)")
             case .login(let place):
-                guard let login = api.authentication.signIn?.loginText(environment: options.environment) else { continue }
+                guard let login = api.authentication.signIn?.loginText(environment: options.environment) else {
+                    continue
+                }
                 guard case .signedIn = login.state else {
                     return DoctorFinding(
                         .credentials, .fail, login.text.prefix { $0 != ":" } + "", remedy: "run `\(place.command)`")

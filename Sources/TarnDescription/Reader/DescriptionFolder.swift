@@ -20,8 +20,8 @@ enum DescriptionFolder {
         return path("\(name).tarn", besides: file)
     }
 
-    /// Returns the path by which a description is known: that of the file, or `tarn.yaml` for one in
-    /// a pipe.
+    /// Returns the path by which a description is known: that of its file, or `tarn.yaml` for one
+    /// in a pipe.
     static func named(_ file: String) -> String { isStream(file) ? "tarn.yaml" : file }
 
     /// Whether a path is that of a device or of a descriptor: `/dev/fd/0`, `/proc/self/fd/0`.

@@ -111,7 +111,8 @@ extension DescriptionReader {
         {
             report(
                 section, "refresh_token",
-                "a login is kept in a file: write refresh_token: { file: PATH }, or remove it for the user's own folder")
+                "a login is kept in a file: write refresh_token: { file: PATH }, or remove it for the user's own folder"
+            )
         }
     }
 

@@ -34,7 +34,9 @@ extension OAuth2 {
         }
 
         /// The ways that the server has.
-        package var ways: [Way] { [deviceURL.map { _ in .device }, authorizeURL.map { _ in .browser }].compactMap(\.self) }
+        package var ways: [Way] {
+            [deviceURL.map { _ in .device }, authorizeURL.map { _ in .browser }].compactMap(\.self)
+        }
     }
 
     /// The state of a sign-in.

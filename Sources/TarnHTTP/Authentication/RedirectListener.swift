@@ -183,7 +183,8 @@ final class RedirectListener: Sendable {
         guard value("state") == state.exposed else { return nil }
         if let error = value("error") {
             return .refused(
-                error: String(error.prefix(200)), description: value("error_description").map { String($0.prefix(200)) })
+                error: String(error.prefix(200)), description: value("error_description").map { String($0.prefix(200)) }
+            )
         }
         guard let code = value("code"), !code.isEmpty,
             code.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value < 0x7F })

@@ -26,7 +26,8 @@ extension SignInFlow {
             self.device = Secret(device)
             self.user = user
             self.url = url
-            let complete = object.text(of: "verification_uri_complete")
+            let complete =
+                object.text(of: "verification_uri_complete")
                 ?? object.text(of: "verification_url_complete")
             self.complete = complete.flatMap { DeviceCode.isPage($0) ? $0 : nil }
             lifetime = min(max(object.number(of: "expires_in") ?? 900, 1), 3600)

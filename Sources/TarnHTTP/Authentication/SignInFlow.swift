@@ -142,7 +142,8 @@ package struct SignInFlow: Sendable {
     func error(
         _ detail: String, of url: String? = nil, kind: TransportError.Kind = .credentials
     ) -> TransportError {
-        TransportError(kind, method: url == signIn.authorizeURL ? "GET" : "POST", url: url ?? settings.tokenURL, detail: detail)
+        TransportError(
+            kind, method: url == signIn.authorizeURL ? "GET" : "POST", url: url ?? settings.tokenURL, detail: detail)
     }
 
     /// Returns the error of a refusal by the person or the server.
@@ -151,6 +152,8 @@ package struct SignInFlow: Sendable {
         if ["access_denied", "authorization_declined"].contains(code) {
             return error("the sign-in was denied", of: url)
         }
-        return error("the server has refused the sign-in: " + [code, description].compactMap(\.self).joined(separator: ": "), of: url)
+        return error(
+            "the server has refused the sign-in: " + [code, description].compactMap(\.self).joined(separator: ": "),
+            of: url)
     }
 }

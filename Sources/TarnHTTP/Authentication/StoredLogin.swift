@@ -56,7 +56,9 @@ package struct StoredLogin: Sendable {
     /// Whether a text can be in a header field, or in a line of a file.
     private static func isToken(_ text: String, from first: UInt32) -> Bool {
         !text.isEmpty
-            && text.unicodeScalars.allSatisfy { $0.value >= first && ($0.value < 0x7F || first == 0x20 && $0.value > 0x7F) }
+            && text.unicodeScalars.allSatisfy {
+                $0.value >= first && ($0.value < 0x7F || first == 0x20 && $0.value > 0x7F)
+            }
     }
 
     /// Returns the content of the file, with the names of its place for readers.

@@ -119,8 +119,10 @@ enum SpecificationSecurity {
     /// - Parameter scopes: the scopes that the lists need: a person is not asked for others.
     private static func signIn(_ scheme: JSONValue, scopes: [String], prefix: String) -> String? {
         // OpenAPI 3.2 has the flow of devices.
-        let flows = [("deviceAuthorization", "deviceAuthorizationUrl", "device_url"),
-            ("authorizationCode", "authorizationUrl", "authorize_url")]
+        let flows = [
+            ("deviceAuthorization", "deviceAuthorizationUrl", "device_url"),
+            ("authorizationCode", "authorizationUrl", "authorize_url"),
+        ]
         var urls: [String] = [], token: String?
         for (name, member, key) in flows {
             guard let flow = scheme.value(at: ["flows", name]), let url = server(flow[member]),
@@ -148,7 +150,7 @@ enum SpecificationSecurity {
         return scopes
     }
 
-    /// Returns the URL of an authorization server for YAML; nil if it is not absolute and encrypted.
+    /// Returns the URL of an authorization server for YAML; nil unless it is absolute and `https`.
     private static func server(_ value: JSONValue?) -> String? {
         guard let url = value?.scalarText, (try? HTTPURL(url)) != nil, url.hasPrefix("https://") else { return nil }
         return YAMLText.scalar(url)

@@ -57,7 +57,8 @@ struct LoginCommandTests {
         #expect(
             login.error.contains("open https://auth.example/enter in any browser, and enter the code ABCD-EFGH"),
             "\(login.error)")
-        #expect(login.output.hasPrefix("signed in to 127.0.0.1; the login is kept in \(folder.path)/state/tarn/logins/"))
+        #expect(
+            login.output.hasPrefix("signed in to 127.0.0.1; the login is kept in \(folder.path)/state/tarn/logins/"))
         expectNoSecret(login)
         let path = try #require(try logins().first)
         var status = stat()
@@ -240,7 +241,8 @@ struct LoginCommandTests {
         let plain = try folder.write("plain.yaml", itemsYAML())
         let none = try await run("login", file: plain)
         #expect(none.status == 2 && none.error.contains("the API has no sign-in: write oauth2"), "\(none.error)")
-        let auth = "  auth: { oauth2: { token_url: 'https://a.example/t', device_url: 'https://a.example/d', client_id: x } }"
+        let auth =
+            "  auth: { oauth2: { token_url: 'https://a.example/t', device_url: 'https://a.example/d', client_id: x } }"
         let device = try folder.write("device.yaml", itemsYAML(api: auth))
         let browser = try await run("login", "--browser", file: device)
         #expect(browser.status == 2 && browser.error.contains("--browser needs authorize_url"), "\(browser.error)")

@@ -47,7 +47,8 @@ struct SignInDescriptionTests {
 
     @Test("of several APIs, each has a login of its own")
     func severalAPIs() throws {
-        let auth = "auth: { oauth2: { token_url: 'https://a.example/t', device_url: 'https://a.example/d', client_id: x } }"
+        let auth =
+            "auth: { oauth2: { token_url: 'https://a.example/t', device_url: 'https://a.example/d', client_id: x } }"
         let description = try Description.parse(
             """
             apis:
@@ -65,7 +66,10 @@ struct SignInDescriptionTests {
     @Test(
         "combinations without a meaning are errors that name the way out",
         arguments: [
-            ("refresh_token: { env: R }, device_url: 'https://a.example/d'", "refresh_token: a login is kept in a file"),
+            (
+                "refresh_token: { env: R }, device_url: 'https://a.example/d'",
+                "refresh_token: a login is kept in a file"
+            ),
             ("client_secret: { env: S }, revoke_url: 'https://a.example/r'", "revoke_url: belongs to a sign-in"),
             ("client_secret: { env: S }, login_params: { a: b }", "login_params: belongs to a sign-in"),
             (

@@ -38,15 +38,15 @@ struct TarnCommand: AsyncParsableCommand {
             """,
         version: VersionText.number,
         subcommands: [
-            InitCommand.self, LoginCommand.self, LogoutCommand.self, SyncCommand.self, StatusCommand.self,
+            InitCommand.self, SyncCommand.self, StatusCommand.self,
             FetchCommand.self, ImportCommand.self,
             CacheCommand.self,
             ProxyCommand.self, ListCommand.self, GetCommand.self, RelatedCommand.self, SearchCommand.self,
             CountCommand.self, MissingCommand.self, OpenCommand.self,
             ExplainCommand.self, CreateCommand.self, UpdateCommand.self, DeleteCommand.self, PushCommand.self,
             OutboxCommand.self, ChangesCommand.self, WatchCommand.self,
-            InspectCommand.self, StoreCommand.self, CheckCommand.self, DoctorCommand.self, CompletionsCommand.self,
-            SchemaCommand.self,
+            InspectCommand.self, StoreCommand.self, LoginCommand.self, LogoutCommand.self, CheckCommand.self,
+            DoctorCommand.self, CompletionsCommand.self, SchemaCommand.self,
         ])
 
     // Every message for people begins with the name of the program.

@@ -190,6 +190,37 @@ struct SpecificationTests {
         #expect(Set(proposal.variables) == ["THINGS_USER", "THINGS_PASSWORD"])
     }
 
+    @Test("an OAuth 2.0 flow with a code is a sign-in, with the scopes that the lists require")
+    func signInFlows() throws {
+        func text(_ flows: String) throws -> Proposal {
+            let text = """
+                {"openapi":"3.2.0","info":{"title":"Things","version":"1"},"servers":[{"url":"https://a.example"}],
+                 "paths":{"/things":{"get":{"security":[{"o":["things:read"]}],"responses":{"200":{"description":"",
+                   "content":{"application/json":{"schema":{"type":"array","items":{"$ref":"#/components/schemas/Thing"}}}}}}}}},
+                 "components":{"schemas":{"Thing":{"type":"object","properties":{"id":{"type":"integer"}}}},
+                  "securitySchemes":{"o":{"type":"oauth2","flows":{\(flows)}}}}}
+                """
+            return try Proposal([], specification: try document(text))
+        }
+        let code =
+            #""authorizationCode":{"authorizationUrl":"https://i.example/a","tokenUrl":"https://i.example/t","#
+            + #""scopes":{"things:read":"","admin":""}}"#
+        let device =
+            #""deviceAuthorization":{"deviceAuthorizationUrl":"https://i.example/d","#
+            + #""tokenUrl":"https://i.example/t","scopes":{}}"#
+        let browser = try text(code), both = try text(device + "," + code)
+        let joined = browser.text.split { $0.isWhitespace }.joined(separator: " ")
+        #expect(joined.contains("authorize_url: https://i.example/a"), "\(browser.text)")
+        #expect(joined.contains("token_url: https://i.example/t"), "\(browser.text)")
+        #expect(joined.contains("things:read") && !joined.contains("admin"), "\(browser.text)")
+        #expect(joined.contains("tarn login"), "\(browser.text)")
+        #expect(browser.variables == ["THINGS_CLIENT_ID"])
+        #expect(both.text.contains("device_url: https://i.example/d"), "\(both.text)")
+        #expect(both.text.contains("authorize_url: https://i.example/a"), "\(both.text)")
+        let relative = try text(#""authorizationCode":{"authorizationUrl":"/a","tokenUrl":"/t","scopes":{}}"#)
+        #expect(relative.text.contains("bearer: { env: THINGS_TOKEN }"), "\(relative.text)")
+    }
+
     @Test("schemas that contain themselves or each other end")
     func recursion() throws {
         let text = """

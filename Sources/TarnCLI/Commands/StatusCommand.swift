@@ -43,11 +43,12 @@ struct StatusCommand: AsyncParsableCommand {
         // Without the credentials, only the freshness is unknown. A command that prints a secret
         // may ask a person for it.
         let environment = ProcessInfo.processInfo.environment
+        let declared = description
         description.changeAPIs { _, api in
             if !api.authentication.isReadable(environment: environment) { api.authentication = .none }
         }
         let client = try APIClient(description, store: store, transport: NoTransport())
-        let status = try await StatusReport.read(names, client, description)
+        let status = try await StatusReport.read(names, client, declared)
         if json { Output.json(status.json) } else { status.write(isLocal: isLocal) }
         if !status.isGood { throw Failure(.partly, "") }
     }

@@ -13,6 +13,7 @@ struct TarnCommand: AsyncParsableCommand {
             A description file (tarn.yaml) declares an API, its records and the endpoints to fetch.
 
               tarn init https://api.example.org/issues   propose a description from live answers
+              tarn login                         sign in once, if the API wants a person
               tarn sync                          fetch, or resume an interrupted sync
               tarn status                        how complete and how old the records are
               tarn fetch issues                  one response, from the store if it is fresh
@@ -37,14 +38,15 @@ struct TarnCommand: AsyncParsableCommand {
             """,
         version: VersionText.number,
         subcommands: [
-            InitCommand.self, SyncCommand.self, StatusCommand.self, FetchCommand.self, ImportCommand.self,
+            InitCommand.self, SyncCommand.self, StatusCommand.self,
+            FetchCommand.self, ImportCommand.self,
             CacheCommand.self,
             ProxyCommand.self, ListCommand.self, GetCommand.self, RelatedCommand.self, SearchCommand.self,
             CountCommand.self, MissingCommand.self, OpenCommand.self,
             ExplainCommand.self, CreateCommand.self, UpdateCommand.self, DeleteCommand.self, PushCommand.self,
             OutboxCommand.self, ChangesCommand.self, WatchCommand.self,
-            InspectCommand.self, StoreCommand.self, CheckCommand.self, DoctorCommand.self, CompletionsCommand.self,
-            SchemaCommand.self,
+            InspectCommand.self, StoreCommand.self, LoginCommand.self, LogoutCommand.self, CheckCommand.self,
+            DoctorCommand.self, CompletionsCommand.self, SchemaCommand.self,
         ])
 
     // Every message for people begins with the name of the program.

@@ -189,6 +189,7 @@ struct Completer {
         case "file", "overlay", "openapi": return (.files, [])
         case "tables": return tables(positionals)
         case "base": return bases(command, positionals)
+        case "api": return matching(names(command, positionals).apis.map { Completion(text: $0.name, about: $0.base) })
         case "policy": return policies()
         case "through": return pathsOfEntities(command, positionals)
         case "entity", "entities", "roots": return entities(command, positionals)

@@ -9,6 +9,8 @@ struct StatusReport {
     private let others: [EndpointStatus]
     /// The base URLs of the APIs; the only one has no name.
     private let apis: [(name: String?, base: String)]
+    /// The states of the sign-ins, by API.
+    private let logins: [(api: String?, state: OAuth2.LoginState, text: String)]
     private let path: String
     private let bytes: Int
     private let records: RecordCounts
@@ -46,6 +48,10 @@ struct StatusReport {
         self.endpoints = endpoints
         self.others = others
         apis = description.apis.map { ($0.name, Redaction.url($0.api.base)) }
+        let environment = ProcessInfo.processInfo.environment
+        logins = description.apis.compactMap { name, api in
+            api.authentication.signIn?.loginText(environment: environment).map { (name, $0.state, $0.text) }
+        }
         path = place ?? store.path
         let attributes = try? FileManager.default.attributesOfItem(atPath: path + "/data.mdb")
         bytes = attributes?[.size] as? Int ?? 0
@@ -126,6 +132,10 @@ struct StatusReport {
             Output.line(line, style)
         }
         for status in endpoints { details(status, isLocal: isLocal).forEach { Output.line($0) } }
+        for login in logins {
+            let isGood = if case .signedIn = login.state { true } else { false }
+            Output.line((login.api.map { "\($0): " } ?? "") + login.text, isGood ? .plain : .yellow)
+        }
         Output.line("store: \(path), \(byteText(bytes)): \(countText(records.total, "record")): \(records.text)")
         if !unlisted.isEmpty {
             Output.line("\(SyncSummary.text(ofUnlisted: unlisted)) \(UnlistedRecords.consequence)")
@@ -223,6 +233,7 @@ struct StatusReport {
             }
             text += "}"
         }
+        if !logins.isEmpty { text += ",\"logins\":[\(logins.map(StatusReport.json).joined(separator: ","))]" }
         text += ",\"complete\":\(isGood),\"endpoints\":["
         for (index, status) in endpoints.enumerated() { text += (index > 0 ? "," : "") + json(status) }
         text += "],\"store\":{\"path\":"
@@ -241,6 +252,24 @@ struct StatusReport {
         }
         text += "},\"outbox\":{\"pending\":\(outbox.pending),\"sending\":\(outbox.sending)"
         return text + ",\"failed\":\(outbox.failed),\"dead\":\(outbox.dead)}}"
+    }
+
+    private static func json(_ login: (api: String?, state: OAuth2.LoginState, text: String)) -> String {
+        var text = "{"
+        if let api = login.api {
+            text += "\"api\":"
+            text.appendJSONString(api)
+            text += ","
+        }
+        switch login.state {
+        case .signedOut: text += "\"state\":\"signed_out\""
+        case .ended: text += "\"state\":\"ended\""
+        case .signedIn(let since, let end):
+            text += "\"state\":\"signed_in\""
+            if let since { text += ",\"since\":\"\(since.ISO8601Format())\"" }
+            if let end { text += ",\"until\":\"\(end.ISO8601Format())\"" }
+        }
+        return text + "}"
     }
 
     private func json(_ status: EndpointStatus) -> String {

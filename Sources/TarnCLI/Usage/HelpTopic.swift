@@ -49,6 +49,7 @@ enum HelpTopic: String, CaseIterable {
         never).
           TARN_HISTORY       History of `tarn inspect shell` (default: tarn/inspect-history in XDG_STATE_HOME, or in \
         ~/.local/state); empty for none.
+          XDG_STATE_HOME     Folder of the logins of `tarn login`, in tarn/logins (default: ~/.local/state).
           TERM               If dumb: no colours, no pager, no editing of lines, and progress in plain lines. If not \
         set: no pager.
           TZ                 Time zone of --local.

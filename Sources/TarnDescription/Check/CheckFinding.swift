@@ -42,6 +42,8 @@ package struct CheckFinding: Sendable, Hashable {
         case ownerWithoutRule = "orphans.owner"
         /// An endpoint requests changes only, and nothing tells which records were deleted.
         case deletionsUntold = "since.deletions"
+        /// Whether a person is signed in to an API.
+        case login = "login"
         /// The server does not answer as the description expects.
         case endpointFailed = "endpoint.failed"
         /// A page of an endpoint was fetched.

@@ -49,7 +49,18 @@ package struct DescriptionCheck: Sendable {
         report.findings += SourceReach(description).findings(places)
         report.findings += OwnerRules(description).findings(places)
         report.findings += UntoldDeletions(description).findings(places)
+        report.findings += logins(description, places)
         return report
+    }
+
+    /// Whether a person is signed in to the APIs that want one.
+    private func logins(_ description: Description, _ places: DescriptionPlaces) -> [CheckFinding] {
+        let environment = ProcessInfo.processInfo.environment
+        return description.apis.compactMap { name, api in
+            guard let login = api.authentication.signIn?.loginText(environment: environment) else { return nil }
+            let (field, mark) = places.place(authenticationOf: name)
+            return CheckFinding(.note, .login, file: file, at: mark, field: field, login.text)
+        }
     }
 
     private func checkStore(_ description: Description, _ places: DescriptionPlaces, _ report: inout Report) {

@@ -22,6 +22,12 @@ struct DescriptionPlaces {
         return ("entities.\(entity).\(field)", key(["entities", entity]))
     }
 
+    /// The dotted path and the location of the authentication of an API; nil for the only one.
+    func place(authenticationOf api: String?) -> (field: String, mark: YAMLValue.Mark?) {
+        let path = (api.map { ["apis", $0] } ?? ["api"]) + ["auth"]
+        return (path.joined(separator: "."), key(path))
+    }
+
     /// The dotted path and the location of an endpoint.
     func place(endpoint: String) -> (field: String, mark: YAMLValue.Mark?) {
         guard case .mapping(let sections)? = root?.content,

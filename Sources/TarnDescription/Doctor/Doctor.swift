@@ -104,6 +104,18 @@ package struct Doctor: Sendable {
             switch source {
             case .value: continue
             case .command: found.append("\(source.place) (not run)")
+            case .login(let place):
+                guard let login = api.authentication.signIn?.loginText(environment: options.environment) else {
+                    continue
+                }
+                guard case .signedIn = login.state else {
+                    return DoctorFinding(
+                        .credentials, .fail, login.text.prefix { $0 != ":" } + "", remedy: "run `\(place.command)`")
+                }
+                found.append(login.text)
+                if let path = try? place.path(environment: options.environment), Doctor.isReadByOthers(path) {
+                    return Doctor.readByOthers(path)
+                }
             case .environment, .file:
                 do throws(SecretError) {
                     _ = try api.authentication.read(source, environment: options.environment)
@@ -113,8 +125,7 @@ package struct Doctor: Sendable {
                         .credentials, .fail, "\(error)", remedy: "put the secret there; the description only names it")
                 }
                 if case .file(let path) = source, Doctor.isReadByOthers(path) {
-                    return DoctorFinding(
-                        .credentials, .warn, "other users may read the file \(path)", remedy: "chmod 600 \(path)")
+                    return Doctor.readByOthers(path)
                 }
             }
         }
@@ -123,6 +134,10 @@ package struct Doctor: Sendable {
                 .credentials, .fail, "\(problem)", remedy: "see `key` and `algorithm` under `auth` in the description")
         }
         return DoctorFinding(.credentials, .ok, found.joined(separator: ", "))
+    }
+
+    private static func readByOthers(_ path: String) -> DoctorFinding {
+        DoctorFinding(.credentials, .warn, "other users may read the file \(path)", remedy: "chmod 600 \(path)")
     }
 
     private static func isReadByOthers(_ path: String) -> Bool {

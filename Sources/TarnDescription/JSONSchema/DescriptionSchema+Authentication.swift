@@ -8,7 +8,7 @@ extension DescriptionSchema {
         .object(
             schemes + [
                 Property(
-                    name: "oauth2", about: "OAuth 2.0: client credentials, a refresh token or an assertion.",
+                    name: "oauth2", about: "OAuth 2.0: a sign-in, client credentials, a refresh token or an assertion.",
                     node: oauth2),
                 Property(name: "session", about: "A session that is logged in to.", node: session),
                 Property(name: "account", about: "A name for the account that the secret belongs to.", node: .text),
@@ -79,6 +79,13 @@ extension DescriptionSchema {
                     name: "client_auth", about: "Where the client's secret is sent.",
                     node: words(OAuth2.ClientAuthentication.self)),
                 Property(name: "refresh_token", about: "The refresh token.", node: secret),
+                Property(name: "device_url", about: "The device authorization endpoint of a sign-in.", node: .text),
+                Property(name: "authorize_url", about: "The authorization endpoint of a sign-in.", node: .text),
+                Property(name: "revoke_url", about: "The revocation endpoint, for `tarn logout`.", node: .text),
+                Property(name: "redirect_url", about: "The URL that the browser returns to.", node: .text),
+                Property(
+                    name: "login_params", about: "Further parameters of a sign-in, such as access_type.",
+                    node: .map(.text)),
                 Property(name: "assertion", about: "The assertion of the account.", node: token()),
                 Property(name: "scopes", about: "The scopes.", node: .oneOrMore(.text)),
                 Property(name: "params", about: "Further parameters of token requests.", node: .map(.text)),

@@ -20,6 +20,10 @@ enum DescriptionFolder {
         return path("\(name).tarn", besides: file)
     }
 
+    /// Returns the path by which a description is known: that of its file, or `tarn.yaml` for one
+    /// in a pipe.
+    static func named(_ file: String) -> String { isStream(file) ? "tarn.yaml" : file }
+
     /// Whether a path is that of a device or of a descriptor: `/dev/fd/0`, `/proc/self/fd/0`.
     ///
     /// `/dev/shm` has files and folders in memory, and `/proc/self/root` those of the file system.

@@ -28,7 +28,8 @@ extension DescriptionReader {
             report(auth.field, keyMark(auth.field), "expected one of \(kinds.joined(separator: ", ")): \(form)")
             return (.none, nil)
         }
-        return (scheme(auth, api), text(auth, "account"))
+        let account = text(auth, "account")
+        return (scheme(auth, api).naming(account: account), account)
     }
 
     /// - Parameter api: the section with the base URL.
@@ -210,60 +211,5 @@ extension DescriptionReader {
         case "query": return .query(name)
         default: return .cookie(name)
         }
-    }
-
-    private mutating func oauth2(_ value: YAMLValue, _ field: String) -> Authentication? {
-        guard
-            let section = section(
-                value, field,
-                keys: [
-                    "token_url", "client_id", "client_secret", "client_key", "client_auth", "refresh_token",
-                    "assertion",
-                    "scopes", "params", "account",
-                ],
-                required: ["token_url"] + (isAssertion(value) ? [] : ["client_id"]),
-                example: ["token_url": "token_url: https://auth.example.org/token", "client_id": "client_id: tarn"])
-        else { return nil }
-        let url = text(section, "token_url")
-        if let url, let problem = OAuth2.problem(ofTokenURL: url) { report(section, "token_url", problem) }
-        let client = textOrSecret(section, "client_id")
-        let clientSecret = section["client_secret"].flatMap { secret($0, section.path("client_secret")) }
-        let refresh = section["refresh_token"].flatMap { secret($0, section.path("refresh_token")) }
-        let clientKey = section["client_key"].flatMap { token($0, section.path("client_key"), isSent: false) }
-        let assertion = section["assertion"].flatMap { token($0, section.path("assertion"), isSent: false) }
-        if ["client_secret", "refresh_token", "client_key", "assertion"].allSatisfy({ section[$0] == nil }) {
-            report(
-                section.path("client_secret"), section.mark,
-                "missing: write client_secret: { env: … }, or refresh_token: { file: … }")
-        }
-        for (key, other) in [("client_key", "client_secret"), ("assertion", "refresh_token")]
-        where section[key] != nil && section[other] != nil {
-            report(section, key, "replaces \(other): remove one of the two")
-        }
-        for key in ["client_secret", "client_key"] where section[key] != nil && section["client_id"] == nil {
-            if isAssertion(value) { report(section, key, "needs a client_id: add it") }
-        }
-        let parameters = entries(section, "params", of: "names to values").compactMap { entry in
-            text(entry.value, "\(section.path("params")).\(entry.key)").map { TransportBody.FormField(entry.key, $0) }
-        }
-        let scopes = texts(section, "scopes").map(\.text)
-        let clientAuthentication: OAuth2.ClientAuthentication? = word(
-            section, "client_auth", "client authentication")
-        let account = text(section, "account")
-        guard let url, client != nil || assertion != nil else { return nil }
-        var settings = OAuth2(
-            tokenURL: url, clientID: client, clientSecret: clientSecret, scopes: scopes, parameters: parameters,
-            account: account)
-        if let clientAuthentication { settings.clientAuthentication = clientAuthentication }
-        settings.clientKey = clientKey
-        if let refresh { settings.grant = .refreshToken(refresh) }
-        if let assertion { settings.grant = .assertion(assertion) }
-        return .oauth2(settings)
-    }
-
-    /// Whether an assertion names the account, so that no client need be named.
-    private func isAssertion(_ oauth2: YAMLValue) -> Bool {
-        guard case .mapping(let entries) = oauth2.content else { return false }
-        return entries.contains { $0.key == "assertion" }
     }
 }

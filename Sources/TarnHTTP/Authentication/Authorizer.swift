@@ -28,7 +28,9 @@ actor Authorizer {
     private var renewal: Task<Result<Credentials, TransportError>, Never>?
     /// The last refresh token that the token endpoint issued, if it could not be written to its
     /// file.
-    private var rotated: Secret?
+    var rotated: Secret?
+    /// The access token that the API has refused last; nil if it has refused none.
+    private(set) var refusedToken: Secret?
     /// The room in the folder of that file for the refresh token that a token request may bring.
     private var room: ReservedRoom?
     /// The refresh tokens that the process shares; nil if they are in a file, or not read yet.
@@ -156,6 +158,7 @@ actor Authorizer {
         if takingKept, renewal == nil, let before, takeKept(besides: before) { return .kept }
         if renewal == nil {
             if case .session = authentication, !mayRepeatLogin() { return .unavailable }
+            refusedToken = before?.last
             credentials = nil
         }
         let renewed = try await current(for: request)
@@ -293,6 +296,7 @@ actor Authorizer {
         // A program that asks a person must not delay the others: it runs before the lock.
         let secrets = try await read(sources, place)
         guard let refreshSource else { return try await exchange(settings, secrets, refresh: nil).get() }
+        if case .login(let place) = refreshSource { return try await tokenOfLogin(settings, secrets, at: place) }
         guard case .file(let path) = refreshSource else {
             return try await sharedToken(settings, secrets, refreshSource)
         }
@@ -300,13 +304,7 @@ actor Authorizer {
         let lock = await FolderLock.take(around: path)
         defer { withExtendedLifetime(lock) {} }
         let refresh = if let rotated { rotated } else { try await read([refreshSource], place)[0] }
-        do throws(ReservedRoom.Full) { room = try ReservedRoom(beside: path) } catch {
-            throw TransportError(
-                .credentials, method: "POST", url: settings.tokenURL,
-                detail:
-                    "there is no room for a new refresh token in \(path): \(String(cString: strerror(error.code))). "
-                    + "No token was requested; free some space")
-        }
+        room = try Authorizer.reserveRoom(beside: path, settings)
         defer { room = nil }
         let result = try await exchange(settings, secrets, refresh: refresh)
         // Another program may have replaced the token, without the lock.
@@ -363,58 +361,46 @@ actor Authorizer {
         throw error
     }
 
+    /// Occupies room for the refresh token that a token request may bring.
+    static func reserveRoom(beside path: String, _ settings: OAuth2) throws(TransportError) -> ReservedRoom {
+        do throws(ReservedRoom.Full) { return try ReservedRoom(beside: path) } catch {
+            throw TransportError(
+                .credentials, method: "POST", url: settings.tokenURL,
+                detail:
+                    "there is no room for a new refresh token in \(path): \(String(cString: strerror(error.code))). "
+                    + "No token was requested; free some space")
+        }
+    }
+
     /// Sends one token request, and saves a new refresh token.
     ///
     /// - Returns: the credentials, or a failure because the grant is not valid (RFC 6749 §5.2).
     private func exchange(
         _ settings: OAuth2, _ secrets: [Secret], refresh: Secret?
     ) async throws(TransportError) -> Result<Credentials, TransportError> {
-        let credentials: OAuth2.Credentials
-        do throws(SecretError) {
-            credentials = try settings.credentials(secrets, refresh: refresh, now: time.now())
-        } catch {
-            throw TransportError(.credentials, method: "POST", url: settings.tokenURL, detail: error.description)
-        }
-        let request = settings.request(credentials)
-        let sent = [refresh, credentials.assertion, credentials.clientAssertion].compactMap(\.self)
-        let scrubber = Scrubber(
-            (secrets.dropFirst(settings.clientID == nil ? 0 : 1) + sent).map(\.exposed)
-                + [request.headers["Authorization"].map { String($0.dropFirst("Basic ".count)) }].compactMap(\.self),
-            parameter: nil)
-        let asked = time.now()
-        let response: TransportResponse
-        do throws(TransportError) {
-            response = try await RedirectGuard(transport, .ofTokens).send(request)
-        } catch {
-            throw scrubber.error(error, of: request)
-        }
-        // The text of a refusal is cut: the beginning of a secret would not be recognised.
-        let isRefusal = !(200..<300).contains(response.status)
-        switch OAuth2.token(from: isRefusal ? scrubber.response(response) : response) {
+        let asked = time.now(), endpoint = TokenEndpoint(settings, transport, time)
+        let token: OAuth2.Token
+        switch try await endpoint.token(secrets, refresh: refresh) {
         case .failure(let refusal):
-            let error = TransportError(
-                refusal.kind, method: "POST", url: settings.tokenURL,
-                detail: "\(Redaction.url(settings.tokenURL)) \(refusal.reason)")
-            if refusal.isInvalidGrant { return .failure(error) }
-            throw error
-        case .success(let token):
-            if let next = token.refresh, case .refreshToken(let source) = settings.grant {
-                if case .file(let path) = source {
-                    rotated = next
-                    room = nil
-                    if next != refresh { try Authorizer.save(next, path, request) }
-                    // From now on the file counts: another process may replace it.
-                    rotated = nil
-                } else {
-                    rotation?.newest = next
-                }
-            }
-            let lifetime = token.lifetime.map { max($0 - settings.leeway.inSeconds, $0 / 2) }
-            return .success(
-                Credentials(
-                    secrets: secrets + [refresh, token.access].compactMap(\.self),
-                    endsAt: lifetime.map { asked.addingTimeInterval($0) }))
+            guard refusal.isInvalidGrant else { throw endpoint.error(refusal) }
+            return .failure(endpoint.error(refusal))
+        case .success(let issued): token = issued
         }
+        if let next = token.refresh, case .refreshToken(let source) = settings.grant {
+            if case .file(let path) = source {
+                rotated = next
+                room = nil
+                if next != refresh { try Authorizer.save(next, path, settings) }
+                // From now on the file counts: another process may replace it.
+                rotated = nil
+            } else {
+                rotation?.newest = next
+            }
+        }
+        return .success(
+            Credentials(
+                secrets: secrets + [refresh, token.access].compactMap(\.self),
+                endsAt: settings.end(of: token, asked: asked)))
     }
 
     static func cancelled(_ request: TransportRequest) -> TransportError {
@@ -422,14 +408,17 @@ actor Authorizer {
     }
 
     /// Saves a refresh token atomically: the file has the whole new token or the old one.
-    private static func save(_ secret: Secret, _ path: String, _ request: TransportRequest) throws(TransportError) {
+    private static func save(_ secret: Secret, _ path: String, _ settings: OAuth2) throws(TransportError) {
         let code = PrivateFile.replace(path, with: Array((secret.exposed + "\n").utf8))
-        guard code == 0 else {
-            throw TransportError(
-                .credentials, method: request.method, url: request.url,
-                detail: "cannot write the new refresh token to \(path): \(String(cString: strerror(code))); "
-                    + "the one in that file may no longer be valid")
-        }
+        guard code == 0 else { throw unwritten(path, code, settings) }
+    }
+
+    /// Returns the error of a refresh token that could not be written.
+    static func unwritten(_ path: String, _ code: Int32, _ settings: OAuth2) -> TransportError {
+        TransportError(
+            .credentials, method: "POST", url: settings.tokenURL,
+            detail: "cannot write the new refresh token to \(path): \(String(cString: strerror(code))); "
+                + "the one in that file may no longer be valid")
     }
 }
 

@@ -37,6 +37,8 @@ public struct OAuth2: Sendable, Hashable {
     public var clientKey: JSONWebToken?
     /// The authorization grant (RFC 6749 §4.4, §6).
     public var grant = Grant.clientCredentials
+    /// The way a person signs in for the first refresh token; nil for none.
+    package var signIn: SignIn?
     /// The requested scopes (RFC 6749 §3.3); empty for the server's default.
     package var scopes: [String]
     /// Additional form fields, such as `audience`.
@@ -83,6 +85,16 @@ public struct OAuth2: Sendable, Hashable {
     }
 
     // MARK: The exchange
+
+    /// The grant of one token request.
+    enum Exchange: Sendable {
+        /// That of the settings.
+        case declared
+        /// The code of a device that a person has authorized (RFC 8628 §3.4).
+        case deviceCode(Secret)
+        /// The code that a browser has brought, and the proof of its request (RFC 7636 §4.5).
+        case authorizationCode(Secret, verifier: Secret, redirect: String)
+    }
 
     /// The secrets of one token request.
     struct Credentials: Sendable {
@@ -137,31 +149,58 @@ public struct OAuth2: Sendable, Hashable {
         return (clientID == nil ? identities : names.prefix(own) + identities) + names.suffix(rest.count)
     }
 
-    /// Returns the token request (RFC 6749 §4.4.2, §6; RFC 7523 §2).
-    func request(_ credentials: Credentials) -> TransportRequest {
-        var form: [TransportBody.FormField] = []
+    /// Returns the token request (RFC 6749 §4.1.3, §4.4.2, §6; RFC 7523 §2; RFC 8628 §3.4).
+    func request(_ credentials: Credentials, for exchange: Exchange = .declared) -> TransportRequest {
+        request(to: tokenURL, form(credentials, for: exchange) + parameters, credentials)
+    }
+
+    private func form(_ credentials: Credentials, for exchange: Exchange) -> [TransportBody.FormField] {
+        var form: [TransportBody.FormField]
+        switch exchange {
+        case .deviceCode(let code):
+            return [
+                .init("grant_type", "urn:ietf:params:oauth:grant-type:device_code"), .init("device_code", code.exposed),
+            ]
+        case .authorizationCode(let code, let verifier, let redirect):
+            return [
+                .init("grant_type", "authorization_code"), .init("code", code.exposed),
+                .init("redirect_uri", redirect), .init("code_verifier", verifier.exposed),
+            ]
+        case .declared: break
+        }
         switch grant {
-        case .clientCredentials: form.append(.init("grant_type", "client_credentials"))
+        case .clientCredentials: form = [.init("grant_type", "client_credentials")]
         case .refreshToken:
-            form += [
+            form = [
                 .init("grant_type", "refresh_token"), .init("refresh_token", credentials.refreshToken?.exposed ?? ""),
             ]
         case .assertion:
-            form += [
+            form = [
                 .init("grant_type", "urn:ietf:params:oauth:grant-type:jwt-bearer"),
                 .init("assertion", credentials.assertion?.exposed ?? ""),
             ]
         }
-        if !scopes.isEmpty { form.append(.init("scope", scopes.joined(separator: " "))) }
-        form += parameters
+        // A login has the scopes that the person has granted: others would be refused (§6).
+        if !scopes.isEmpty, signIn == nil { form.append(.init("scope", scopes.joined(separator: " "))) }
+        return form
+    }
+
+    /// Returns a request of the client to its authorization server.
+    ///
+    /// - Parameter credentials: the secrets that authenticate the client, as far as it has them.
+    func request(
+        to url: String, _ form: [TransportBody.FormField], _ credentials: Credentials
+    ) -> TransportRequest {
+        var form = form
         var headers = TransportHeaders([
             .init("Content-Type", TransportBody.form([]).contentType), .init("Accept", "application/json"),
         ])
         let client = credentials.clientID?.exposed
-        if let secret = credentials.clientSecret, clientAuthentication == .basic {
+        let secret = credentials.clientSecret?.exposed ?? (signIn?.sendsEmptySecret == true ? "" : nil)
+        if let secret, clientAuthentication == .basic {
             headers["Authorization"] = BasicCredentials.field(
                 // RFC 6749 §2.3.1: both values are form-encoded first.
-                user: PercentEncoding.encode(client ?? ""), password: PercentEncoding.encode(secret.exposed))
+                user: PercentEncoding.encode(client ?? ""), password: PercentEncoding.encode(secret))
         } else {
             if let client { form.append(.init("client_id", client)) }
             if let assertion = credentials.clientAssertion {
@@ -170,10 +209,10 @@ public struct OAuth2: Sendable, Hashable {
                     .init("client_assertion", assertion.exposed),
                 ]
             }
-            if let secret = credentials.clientSecret { form.append(.init("client_secret", secret.exposed)) }
+            if let secret { form.append(.init("client_secret", secret)) }
         }
         var request = TransportRequest(
-            method: "POST", url: tokenURL, headers: headers, body: Array(TransportBody.form(form).text.utf8))
+            method: "POST", url: url, headers: headers, body: Array(TransportBody.form(form).text.utf8))
         request.responseLimits = OAuth2.responseLimits
         return request
     }
@@ -198,8 +237,10 @@ public struct OAuth2: Sendable, Hashable {
         // length.
         let body = response.body.withoutMark
         let object = body.count <= tokenAnswerLimit ? JSONBody(parsing: body) ?? .null : .null
-        guard response.status == 200 || response.status == 201 else {
-            let said = [object.text(of: "error"), object.text(of: "error_description")].compactMap {
+        // GitHub refuses with 200.
+        let error = object.text(of: "error"), hasToken = object.text(of: "access_token") != nil
+        guard response.status == 200 || response.status == 201, hasToken || error == nil else {
+            let said = [error, object.text(of: "error_description")].compactMap {
                 $0.map { String($0.prefix(200)) }
             }
             .joined(separator: ": ")
@@ -207,7 +248,7 @@ public struct OAuth2: Sendable, Hashable {
             if RetryPolicy.isPassing(.answer(status: response.status, headers: response.headers)) {
                 refusal.kind = [403, 429].contains(response.status) ? .rateLimit : .protocol
             }
-            refusal.isInvalidGrant = object.text(of: "error") == "invalid_grant"
+            refusal.error = error.map { String($0.prefix(200)) }
             return .failure(refusal)
         }
         guard let access = object.text(of: "access_token"), !access.isEmpty else {

@@ -4,6 +4,9 @@ struct OAuth2Refusal: Error, Sendable, Hashable {
     var reason: String
     /// The kind of the failure: other than the credentials if the endpoint cannot answer now.
     var kind = TransportError.Kind.credentials
-    /// Whether the refresh token is not valid, or no longer (RFC 6749 §5.2).
-    var isInvalidGrant = false
+    /// The code of the refusal (RFC 6749 §5.2, RFC 8628 §3.5); nil without one.
+    var error: String?
+
+    /// Whether the refresh token is not valid, or no longer; in the words of GitHub, too.
+    var isInvalidGrant: Bool { error == "invalid_grant" || error == "bad_refresh_token" }
 }

@@ -11,5 +11,8 @@ public struct SecretError: Error, Sendable, Hashable, CustomStringConvertible {
         self.reason = reason
     }
 
-    public var description: String { "\(source.place) \(reason); it must provide a secret of this API" }
+    public var description: String {
+        if case .login(let place) = source { return "\(reason): sign in with `\(place.command)`" }
+        return "\(source.place) \(reason); it must provide a secret of this API"
+    }
 }

@@ -13,6 +13,8 @@ public enum SecretSource: Sendable, Hashable {
     case command([String])
     /// A secret from code.
     case value(Secret)
+    /// The login of a person (`tarn login`). Read as a secret, it is the identifier of the login.
+    case login(LoginPlace)
 
     /// The name of the source in errors.
     package var place: String {
@@ -21,6 +23,7 @@ public enum SecretSource: Sendable, Hashable {
         case .file(let path): "the file \(path)"
         case .command(let words): "the command \(words.first ?? "")"
         case .value: "the program"
+        case .login: "the login"
         }
     }
 
@@ -56,6 +59,7 @@ public enum SecretSource: Sendable, Hashable {
             text = try SecretSource.text(
                 try command.run(words, self, limit: SecretSource.sizeLimit), self)
         case .value(let secret): text = secret.exposed
+        case .login(let place): text = try place.login(environment: environment).identifier
         }
         guard !text.isEmpty else { throw SecretError(self, "is empty") }
         guard
@@ -71,7 +75,7 @@ public enum SecretSource: Sendable, Hashable {
     /// Whether another read may return another secret.
     var mayChange: Bool {
         switch self {
-        case .file, .command: true
+        case .file, .command, .login: true
         case .environment, .value: false
         }
     }
@@ -84,7 +88,7 @@ public enum SecretSource: Sendable, Hashable {
         switch self {
         case .command: true
         case .file(let path): !SecretSource.isFile(path)
-        case .environment, .value: false
+        case .environment, .value, .login: false
         }
     }
 

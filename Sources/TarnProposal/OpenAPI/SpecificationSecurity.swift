@@ -33,7 +33,8 @@ enum SpecificationSecurity {
         }
         for scheme in order {
             guard let (value, _) = document.resolve(scheme.value) else { continue }
-            if let text = authentication(value, prefix: prefix),
+            let scopes = scopes(of: scheme.key, document)
+            if let text = authentication(value, scopes: scopes, prefix: prefix),
                 ProposalCheck.problem(of: ProposedEndpoint(name: "records", path: "/"), authentication: text) == nil
             {
                 let isGuess = isAuthorization(value) && wordBeforeKey(value) == nil
@@ -42,9 +43,13 @@ enum SpecificationSecurity {
                     ? "; the specification does not say what is before the key: if it is not `Bearer`, write `api_key: { key: …, header: Authorization, prefix: 'Token ' }`"
                     : ""
                 let others = schemes.count > 1 ? "; the specification has \(schemes.count) schemes" : ""
+                let isSignIn = text.contains("device_url: ") || text.contains("authorize_url: ")
+                let source =
+                    isSignIn
+                    ? "register a client there, put its identifier into the environment, and sign in with `tarn login`; add client_secret if the client has one"
+                    : "the secret is read from the environment"
                 return (
-                    text,
-                    "by the scheme \(YAMLText.comment(scheme.key, limit: 60))\(others)\(form)\(all): the secret is read from the environment"
+                    text, "by the scheme \(YAMLText.comment(scheme.key, limit: 60))\(others)\(form)\(all): \(source)"
                 )
             }
         }
@@ -109,7 +114,53 @@ enum SpecificationSecurity {
             "{ session: { login: \(YAMLText.scalar(isURL ? url : "/" + url)), form: { grant_type: password, username: { env: \(prefix)_USER }, password: { env: \(prefix)_PASSWORD } }, token: access_token, expires: expires_in } }"
     }
 
-    private static func authentication(_ scheme: JSONValue, prefix: String) -> String? {
+    /// Returns the sign-in of a person, by a code for a device or in a browser; nil without one.
+    ///
+    /// - Parameter scopes: the scopes that the lists need: a person is not asked for others.
+    private static func signIn(_ scheme: JSONValue, scopes: [String], prefix: String) -> String? {
+        // OpenAPI 3.2 has the flow of devices.
+        let flows = [
+            ("deviceAuthorization", "deviceAuthorizationUrl", "device_url"),
+            ("authorizationCode", "authorizationUrl", "authorize_url"),
+        ]
+        var urls: [String] = [], token: String?
+        for (name, member, key) in flows {
+            guard let flow = scheme.value(at: ["flows", name]), let url = server(flow[member]),
+                let tokenURL = server(flow["tokenUrl"]), token == nil || token == tokenURL
+            else { continue }
+            token = tokenURL
+            urls.append("\(key): \(url)")
+        }
+        guard let token else { return nil }
+        return
+            "{ oauth2: { token_url: \(token), \(urls.joined(separator: ", ")), client_id: { env: \(prefix)_CLIENT_ID }\(list(scopes)) } }"
+    }
+
+    /// Returns the scopes that GETs require of a scheme, in the order of the paths.
+    private static func scopes(of scheme: String, _ document: OpenAPIDocument) -> [String] {
+        var scopes: [String] = []
+        let operations = (document.root["paths"]?.members ?? []).compactMap {
+            document.resolve($0.value)?.value["get"]?["security"]
+        }
+        for requirement in operations.flatMap(\.elements) + (document.root["security"]?.elements ?? []) {
+            for scope in requirement[scheme]?.elements.compactMap(\.scalarText) ?? [] where !scopes.contains(scope) {
+                scopes.append(scope)
+            }
+        }
+        return scopes
+    }
+
+    /// Returns the URL of an authorization server for YAML; nil unless it is absolute and `https`.
+    private static func server(_ value: JSONValue?) -> String? {
+        guard let url = value?.scalarText, (try? HTTPURL(url)) != nil, url.hasPrefix("https://") else { return nil }
+        return YAMLText.scalar(url)
+    }
+
+    private static func list(_ scopes: [String]) -> String {
+        scopes.isEmpty ? "" : ", scopes: \(YAMLText.list(Array(scopes.prefix(20))))"
+    }
+
+    private static func authentication(_ scheme: JSONValue, scopes: [String], prefix: String) -> String? {
         switch scheme["type"]?.scalarText {
         case "http":
             switch scheme["scheme"]?.scalarText?.lowercased() {
@@ -129,13 +180,14 @@ enum SpecificationSecurity {
             }
             return "{ api_key: { key: { env: \(prefix)_KEY }, \(place): \(YAMLText.scalar(name)) } }"
         case "oauth2":
-            guard let flow = scheme.value(at: ["flows", "clientCredentials"]), let url = flow["tokenUrl"]?.scalarText,
-                (try? HTTPURL(url)) != nil, url.hasPrefix("https://")
-            else { return login(scheme, prefix: prefix) ?? "{ bearer: { env: \(prefix)_TOKEN } }" }
-            let scopes = flow["scopes"]?.members.map(\.key) ?? []
-            let list = scopes.isEmpty ? "" : ", scopes: \(YAMLText.list(Array(scopes.prefix(20))))"
+            guard let flow = scheme.value(at: ["flows", "clientCredentials"]), let url = server(flow["tokenUrl"])
+            else {
+                return login(scheme, prefix: prefix) ?? signIn(scheme, scopes: scopes, prefix: prefix)
+                    ?? "{ bearer: { env: \(prefix)_TOKEN } }"
+            }
+            let declared = flow["scopes"]?.members.map(\.key) ?? []
             return
-                "{ oauth2: { token_url: \(YAMLText.scalar(url)), client_id: { env: \(prefix)_CLIENT_ID }, client_secret: { env: \(prefix)_CLIENT_SECRET }\(list) } }"
+                "{ oauth2: { token_url: \(url), client_id: { env: \(prefix)_CLIENT_ID }, client_secret: { env: \(prefix)_CLIENT_SECRET }\(list(declared)) } }"
         case "openIdConnect": return "{ bearer: { env: \(prefix)_TOKEN } }"
         default: return nil
         }

@@ -30,6 +30,7 @@ struct UsageTests {
             (["inspect", "watch"], "  tarn inspect watch forge.tarn --entity Issue"),
             (["inspect", "verify"], "  tarn inspect verify forge.tarn --json"),
             (["inspect", "salvage"], "  tarn inspect salvage damaged.tarn forge.tarn"),
+            (["login"], "  tarn login crm --device --no-open"), (["logout"], "  tarn logout crm"),
             (["store"], "  tarn store compact forge.tarn"),
             (["store", "backup"], "  tarn store backup forge.tarn backups/forge.tarn --verify"),
             (["store", "compact"], "  tarn store compact forge.tarn"),
@@ -55,7 +56,7 @@ struct UsageTests {
             "sync", "list", "get", "related", "count", "missing", "explain", "create", "update", "delete", "push",
             "outbox", "inspect",
             "Exit codes: 0 done; 1 failed; 2 usage or description; 3 partial",
-            "check", "doctor", "completions", "schema",
+            "login", "logout", "check", "doctor", "completions", "schema",
         ] {
             #expect(help.contains(text), "\(text)")
         }

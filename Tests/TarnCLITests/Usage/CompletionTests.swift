@@ -32,6 +32,15 @@ struct CompletionTests {
         #expect(try await bash(["nothing", "x"]) == [])
     }
 
+    @Test("bash completes the APIs that a person may sign in to")
+    func apis() async throws {
+        let folder = try TemporaryFolder()
+        let apis = "apis: { forge: { base: 'https://f.example' }, people: { base: 'https://p.example' } }"
+        _ = try folder.write("tarn.yaml", apis + "\nentities: { Item: { key: id, attributes: { id: int } } }\n")
+        #expect(try await bash(["login", "p"], in: folder.path) == ["people"])
+        #expect(try await bash(["logout", ""], in: folder.path) == ["forge", "people"])
+    }
+
     @Test("bash splits a URL at its colons: what follows it is completed")
     func colons() async throws {
         let folder = try TemporaryFolder()

@@ -103,6 +103,30 @@ struct ForeignFileCommandTests {
         #expect(entity.status == 2 && entity.error.contains("--entity is for stores of Tarn"), "\(entity.error)")
     }
 
+    @Test("a large table of an export is whole, names have no line breaks, and damage ends with an error")
+    func exportParts() async throws {
+        let file = try make(
+            "a",
+            """
+            b = env.open_db(b'big', txn=t)
+            for i in range(3000): t.put(b'%06d' % i, b'x' * 100, db=b)
+            t.put(b'k', b'v', db=env.open_db(b'a\\nb', txn=t))
+            """)
+        expectSuccess(try await tarn("inspect", "export", file, "--csv", folder("tables")))
+        let big = try String(contentsOfFile: folder("tables/big.csv"), encoding: .utf8)
+        #expect(big.hasPrefix("key,value\r\n000000,x") && big.split(separator: "\r\n").count == 3001)
+        let sql = try await tarn("inspect", "export", file, "--sql")
+        #expect(sql.lines.contains { $0.hasPrefix("CREATE TABLE \"a_b\"") }, "\(sql.error)")
+        var bytes = try Data(contentsOf: URL(fileURLWithPath: file + "/data.mdb"))
+        let place = try #require(bytes.range(of: Data("001500".utf8))).lowerBound
+        // The flags of the page.
+        bytes[place / 4096 * 4096 + 10] = 0xFF
+        try bytes.write(to: URL(fileURLWithPath: file + "/data.mdb"))
+        let damaged = try await tarn("inspect", "export", file, "--csv", folder("readable"))
+        #expect(damaged.status == 6 && damaged.error.contains("the readable entries were exported"), "\(damaged)")
+        #expect(FileManager.default.fileExists(atPath: folder("readable/big.csv")))
+    }
+
     @Test("schema lists the tables with options, numbers and kinds")
     func schema() async throws {
         let file = try make("a")

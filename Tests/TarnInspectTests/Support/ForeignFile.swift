@@ -30,6 +30,27 @@ enum ForeignFile {
         _ = try run("/usr/bin/python3", ["-c", script, path] + edits)
     }
 
+    /// Runs lines of Python in transactions `t` of the environment `env` of a file, and changes nothing else.
+    static func edit(at path: String, _ edits: String...) throws {
+        let script = """
+            import lmdb, struct, sys
+            env = lmdb.open(sys.argv[1], map_size=1 << 26, max_dbs=16)
+            for text in sys.argv[2:]:
+                with env.begin(write=True) as t: exec(text)
+            """
+        _ = try run("/usr/bin/python3", ["-c", script, path] + edits)
+    }
+
+    /// Damages the page that has a text.
+    static func damage(_ text: String, at path: String) throws {
+        let url = URL(fileURLWithPath: path + "/data.mdb")
+        var bytes = try Data(contentsOf: url)
+        guard let range = bytes.range(of: Data(text.utf8)) else { throw CocoaError(.fileReadCorruptFile) }
+        // The flags of the page (mdb.c, `MDB_page`).
+        bytes[range.lowerBound / 4096 * 4096 + 10] = 0xFF
+        try bytes.write(to: url)
+    }
+
     /// Makes a file of entries without a table; with duplicates, three values for each key.
     static func makePlain(at path: String, count: Int, hasDuplicates: Bool = false) throws {
         // Python's `lmdb` sets no options of the main table: `mdb_load` does.

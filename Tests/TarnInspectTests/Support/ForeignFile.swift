@@ -43,12 +43,11 @@ enum ForeignFile {
 
     /// Damages the page that has a text.
     static func damage(_ text: String, at path: String) throws {
-        let url = URL(fileURLWithPath: path + "/data.mdb")
-        var bytes = try Data(contentsOf: url)
-        guard let range = bytes.range(of: Data(text.utf8)) else { throw CocoaError(.fileReadCorruptFile) }
+        var bytes = try ForeignFile.bytes(path)
+        guard let range = Data(bytes).range(of: Data(text.utf8)) else { throw CocoaError(.fileReadCorruptFile) }
         // The flags of the page (mdb.c, `MDB_page`).
         bytes[range.lowerBound / 4096 * 4096 + 10] = 0xFF
-        try bytes.write(to: url)
+        try write(bytes, to: path)
     }
 
     /// Makes a file of entries without a table; with duplicates, three values for each key.

@@ -7,23 +7,20 @@ import Testing
 
 @Suite("Command line: files of other programs")
 struct ForeignFileCommandTests {
-    private static let script = """
-        import lmdb, struct, sys
-        env = lmdb.open(sys.argv[1], map_size=1 << 24, max_dbs=16, subdir=not sys.argv[1].endswith('.mdb'))
-        with env.begin(write=True) as t:
-            def fill(name, entries, **flags):
-                db = env.open_db(name, txn=t, **flags)
-                for k, v in entries: t.put(k, v, db=db)
-            fill(b'names', [(b'key%03d' % i, b'{"n":%d}' % i) for i in range(300)] + [(b'=1', b"it's, \\"x\\"")])
-            fill(b'Names', [(b'a', b'b')])
-            fill(b'sqlite_x', [(b'\\x00', b'\\xff')])
-            fill(b'../../up/' + b'long' * 100, [(b'deep', b'1')])
-            fill(b'numbers', [(struct.pack('=Q', i), b'v') for i in (0, 7, 2**63)], integerkey=True)
-            fill(b'several', [(b'k', b'one'), (b'k', b'two'), (b'l', b'three')], dupsort=True)
-            fill(b'empty', [])
-            t.put(b'beside', b'the tables')
-        with env.begin(write=True) as t: exec(sys.argv[2] if len(sys.argv) > 2 else '')
+    private static let script = ForeignTables.script(
         """
+        fill(b'names', [(b'key%03d' % i, b'{"n":%d}' % i) for i in range(300)] + [(b'=1', b"it's, \\"x\\"")])
+        fill(b'Names', [(b'a', b'b')])
+        fill(b'sqlite_x', [(b'\\x00', b'\\xff')])
+        fill(b'../../up/' + b'long' * 100, [(b'deep', b'1')])
+        fill(b'numbers', [(struct.pack('=Q', i), b'v') for i in (0, 7, 2**63)], integerkey=True)
+        fill(b'several', [(b'k', b'one'), (b'k', b'two'), (b'l', b'three')], dupsort=True)
+        fill(b'empty', [])
+        t.put(b'beside', b'the tables')
+        """)
+        + """
+            with env.begin(write=True) as t: exec(sys.argv[2] if len(sys.argv) > 2 else '')
+            """
 
     private let folder: TemporaryFolder
 
@@ -110,13 +107,15 @@ struct ForeignFileCommandTests {
             """
             b = env.open_db(b'big', txn=t)
             for i in range(3000): t.put(b'%06d' % i, b'x' * 100, db=b)
-            t.put(b'k', b'v', db=env.open_db(b'a\\nb', txn=t))
+            for name in (b'a\\nb', b'a_b'): t.put(b'k', b'v', db=env.open_db(name, txn=t))
             """)
         expectSuccess(try await tarn("inspect", "export", file, "--csv", folder("tables")))
         let big = try String(contentsOfFile: folder("tables/big.csv"), encoding: .utf8)
         #expect(big.hasPrefix("key,value\r\n000000,x") && big.split(separator: "\r\n").count == 3001)
         let sql = try await tarn("inspect", "export", file, "--sql")
-        #expect(sql.lines.contains { $0.hasPrefix("CREATE TABLE \"a_b\"") }, "\(sql.error)")
+        // Both names are written in the same way.
+        let names = sql.lines.filter { $0.hasPrefix("CREATE TABLE \"a_b") }.map { $0.split(separator: " ")[2] }
+        #expect(names.count == 2 && Set(names).count == 2, "\(names) \(sql.error)")
         var bytes = try Data(contentsOf: URL(fileURLWithPath: file + "/data.mdb"))
         let place = try #require(bytes.range(of: Data("001500".utf8))).lowerBound
         // The flags of the page.

@@ -7,18 +7,19 @@ import Testing
 
 @Suite("Command line: files of other programs")
 struct ForeignFileCommandTests {
-    private static let script = ForeignTables.script(
-        """
-        fill(b'names', [(b'key%03d' % i, b'{"n":%d}' % i) for i in range(300)] + [(b'=1', b"it's, \\"x\\"")])
-        fill(b'Names', [(b'a', b'b')])
-        fill(b'sqlite_x', [(b'\\x00', b'\\xff')])
-        fill(b'../../up/' + b'long' * 100, [(b'deep', b'1')])
-        fill(b'numbers', [(struct.pack('=Q', i), b'v') for i in (0, 7, 2**63)], integerkey=True)
-        fill(b'several', [(b'k', b'one'), (b'k', b'two'), (b'l', b'three')], dupsort=True)
-        fill(b'empty', [])
-        t.put(b'beside', b'the tables')
-        """)
-        + """
+    private static let script =
+        ForeignTables.script(
+            """
+            fill(b'names', [(b'key%03d' % i, b'{"n":%d}' % i) for i in range(300)] + [(b'=1', b"it's, \\"x\\"")])
+            fill(b'Names', [(b'a', b'b')])
+            fill(b'sqlite_x', [(b'\\x00', b'\\xff')])
+            fill(b'../../up/' + b'long' * 100, [(b'deep', b'1')])
+            fill(b'numbers', [(struct.pack('=Q', i), b'v') for i in (0, 7, 2**63)], integerkey=True)
+            fill(b'several', [(b'k', b'one'), (b'k', b'two'), (b'l', b'three')], dupsort=True)
+            fill(b'empty', [])
+            t.put(b'beside', b'the tables')
+            """)
+            + """
             with env.begin(write=True) as t: exec(sys.argv[2] if len(sys.argv) > 2 else '')
             """
 

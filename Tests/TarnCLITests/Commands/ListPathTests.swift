@@ -17,7 +17,7 @@ struct ListPathTests {
                 attributes: [.init("id", .int), .init("name", .string), .init("note", .string, optional: true)],
                 relationships: [
                     .init("friends", to: "Person", many: true, inverse: "fans"), .init("best", to: "Person"),
-                ]),
+                ])
         ])
     }
 

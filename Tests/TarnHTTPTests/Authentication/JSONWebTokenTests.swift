@@ -313,7 +313,9 @@ struct JSONWebTokenTests {
             try await refused.send(TransportRequest(url: "https://api.example/a"))
         }
         #expect(error?.detail.contains("got ***.") == true, "\(error?.detail ?? "")")
-        let inner = ScriptedTransport([.status(200, [:], #"{"access_token":"a"}"#), .status(403, [:], "hidden-issuer?")])
+        let inner = ScriptedTransport([
+            .status(200, [:], #"{"access_token":"a"}"#), .status(403, [:], "hidden-issuer?"),
+        ])
         let transport = AuthorizedTransport(inner, .oauth2(settings), origins: ["https://api.example"])
         let body = try await transport.send(TransportRequest(url: "https://api.example/a")).body
         #expect(String(decoding: body, as: UTF8.self) == "***?")

@@ -181,7 +181,8 @@ struct SessionFailureTests {
 
     @Test("the last cookie of a name counts, and a token that is sent as a cookie has no separators")
     func cookies() throws {
-        func tokens(_ token: SessionLogin.Token, _ fields: [TransportHeaders.Field], _ body: String) throws -> [Secret] {
+        func tokens(_ token: SessionLogin.Token, _ fields: [TransportHeaders.Field], _ body: String) throws -> [Secret]
+        {
             let response = TransportResponse(
                 status: 200, headers: TransportHeaders(fields), body: Array(body.utf8))
             let login = SessionLogin("/login", tokens: [token])

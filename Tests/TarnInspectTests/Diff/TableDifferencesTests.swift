@@ -119,6 +119,7 @@ struct TableDifferencesTests {
         for file in files { try ForeignFile.make(at: file) }
         try ForeignFile.damage(#"{"n":150}"#, at: files[number])
         let (summary, _, damages) = try Self.compare(files[0], files[1])
-        #expect(!summary.isComplete && !damages.isEmpty && damages.allSatisfy { $0.hasPrefix("\(number) ") }, "\(damages)")
+        #expect(
+            !summary.isComplete && !damages.isEmpty && damages.allSatisfy { $0.hasPrefix("\(number) ") }, "\(damages)")
     }
 }

@@ -61,7 +61,8 @@ struct LostEntryTests {
             // As many entries as before: their number does not tell which state is newer.
             try ForeignFile.edit(
                 at: path,
-                "n = env.open_db(b'names', txn=t); t.put(b'more\(number)', b'x', db=n); t.delete(b'key00\(number)', db=n)")
+                "n = env.open_db(b'names', txn=t); t.put(b'm\(number)', b'x', db=n); t.delete(b'key00\(number)', db=n)"
+            )
         }
         let sound = folder("sound")
         _ = try StoreInspector(at: path).salvage(to: sound)

@@ -3,20 +3,21 @@ import TestSupport
 
 /// Files that Python's `lmdb` has written: tables of every kind.
 enum ForeignFile {
-    private static let script = ForeignTables.script(
-        """
-        fill('binary', [(b'\\x00\\x01', b'\\xff\\x00deadline\\x01'), (b'k', b'')])
-        fill('intdup', [(b'k', struct.pack('=I', i)) for i in range(3000)] + [(b'l', struct.pack('=I', 7))],
-            dupsort=True, dupfixed=True, integerdup=True)
-        fill('meta', [(b'%05d' % i, b'm') for i in range(600)])
-        fill('names', [(b'key%03d' % i, b'{"n":%d}' % i) for i in range(300)] + [(b'large', b'x' * 9000)])
-        fill('numbers', [(struct.pack('=Q', i * 7), b'v%d' % i) for i in range(50)], integerkey=True)
-        fill('reverse', [(b'%d' % i, b'1') for i in range(1000)], reverse_key=True)
-        fill('several', [(b'k', b'v%05d' % i) for i in range(2000)] + [(b'l', b'three'), (b'l', b'four')],
-            dupsort=True)
-        t.put(b'beside', b'the tables')
-        """)
-        + """
+    private static let script =
+        ForeignTables.script(
+            """
+            fill('binary', [(b'\\x00\\x01', b'\\xff\\x00deadline\\x01'), (b'k', b'')])
+            fill('intdup', [(b'k', struct.pack('=I', i)) for i in range(3000)] + [(b'l', struct.pack('=I', 7))],
+                dupsort=True, dupfixed=True, integerdup=True)
+            fill('meta', [(b'%05d' % i, b'm') for i in range(600)])
+            fill('names', [(b'key%03d' % i, b'{"n":%d}' % i) for i in range(300)] + [(b'large', b'x' * 9000)])
+            fill('numbers', [(struct.pack('=Q', i * 7), b'v%d' % i) for i in range(50)], integerkey=True)
+            fill('reverse', [(b'%d' % i, b'1') for i in range(1000)], reverse_key=True)
+            fill('several', [(b'k', b'v%05d' % i) for i in range(2000)] + [(b'l', b'three'), (b'l', b'four')],
+                dupsort=True)
+            t.put(b'beside', b'the tables')
+            """)
+            + """
             def edit(text):
                 with env.begin(write=True) as t: exec(text, {'t': t, 'env': env, 'struct': struct})
             for text in sys.argv[2:]: edit(text)

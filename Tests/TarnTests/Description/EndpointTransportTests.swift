@@ -18,7 +18,7 @@ struct EndpointTransportTests {
 
     @Test("a file in gzip has the limit of the API's bodies, and lines are those of the endpoint")
     func limits() throws {
-        let client = try Self.client(itemsYAML("format: lines", api: "  transport: { largest_body: 1MB }"))
+        let client = try Self.client(itemsYAML("format: lines", api: "  transport: { largest_body: 1000000 }"))
         let transport = client.transport(for: try #require(client.description.endpoints.first))
         #expect(transport.largestFile == client.api.transport.maximumBodySize)
         #expect(client.api.transport.maximumBodySize <= 1 << 20 && transport.form == .lines)

@@ -57,8 +57,7 @@ struct KeptVersionTests {
         try await place.store.write { writer in
             for name in ["a", "b"] { try writer.put("Label", RecordKey(name), []) }
         }
-        let labels = Value.references([RecordKey("a"), RecordKey("b")])
-        try await place.outbox().update("Issue", Self.key, [.init("labels", labels)])
+        try await place.outbox().add([RecordKey("a"), RecordKey("b")], to: "labels", of: "Issue", Self.key)
         let report = try await place.outbox().drain()
         #expect(report.sent == 2, "\(report)")
         let changes = place.changes.filter { $0.method == "PUT" }

@@ -1,7 +1,7 @@
 /// LMDB files of another program: scripts for Python's `lmdb` of Debian.
 package enum ForeignTables {
-    /// Returns a script that makes the environment `env` at the path of its first argument, a file if
-    /// that ends with `.mdb`.
+    /// Returns a script that makes the environment `env` at the path of its first argument: a file
+    /// if that ends with `.mdb`.
     ///
     /// - Parameter lines: lines that run in a transaction `t`. `fill` puts entries into a table.
     package static func script(_ lines: String) -> String {

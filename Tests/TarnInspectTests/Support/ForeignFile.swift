@@ -28,7 +28,8 @@ enum ForeignFile {
         _ = try run("/usr/bin/python3", ["-c", script, path] + edits)
     }
 
-    /// Runs lines of Python in transactions `t` of the environment `env` of a file, and changes nothing else.
+    /// Runs lines of Python in transactions `t` of the environment `env` of a file, and changes
+    /// nothing else.
     static func edit(at path: String, _ edits: String...) throws {
         let script = """
             import lmdb, struct, sys

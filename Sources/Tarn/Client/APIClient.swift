@@ -263,7 +263,7 @@ public struct APIClient: Sendable {
     }
 
     /// Returns the retry policy of token requests.
-    private static func tokenRetry(_ policy: RetryPolicy, _ authentication: Authentication) -> RetryPolicy {
+    static func tokenRetry(_ policy: RetryPolicy, _ authentication: Authentication) -> RetryPolicy {
         var policy = policy
         policy.methods = []
         policy.repeatsRefused = true

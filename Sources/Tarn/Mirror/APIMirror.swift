@@ -78,6 +78,10 @@ public struct APIMirror: Sendable {
         /// It is false only in tests of races. A dry run claims none.
         package var claimsEndpoints = true
 
+        /// The number of records that a scan brings itself, and whose lists one sync requests.
+        /// Further ones wait for the next.
+        var mostNewParents = 10_000
+
         /// Creates the default options.
         public init() {}
 

@@ -3,9 +3,6 @@
 import TarnStore
 
 extension EndpointScan {
-    /// The number of such records whose lists one sync requests. Further ones wait for the next.
-    private static let mostNewParents = 10_000
-
     /// Whether the lists of the scan may bring records that have lists of their own: the end of the
     /// last one is not that of the scan.
     var mayBringParents: Bool {
@@ -41,7 +38,7 @@ extension EndpointScan {
     /// The number of further records whose lists this sync requests.
     private var roomForParents: Int {
         min(
-            max(0, EndpointScan.mostNewParents - (parents.all.count - storedParents)),
+            max(0, options.mostNewParents - (parents.all.count - storedParents)),
             (options.mostLists - queue.count) / max(1, parents.listsOfEach))
     }
 

@@ -30,13 +30,15 @@ package final class AuthorizedTransport: DirectTransport, Sendable {
     ///   - base: the base URL of the API, which logins are relative to.
     ///   - moved: the base URL by which the API is reached; nil for `base`.
     ///   - keeper: keeps OAuth 2.0 tokens for the next transport; nil for none.
+    ///   - sessions: the sessions that a logout ends.
     ///   - onScope: called with ``scope()`` when secrets were read, which may have changed. The
     ///     scope of OAuth 2.0 stays.
     package init(
         _ inner: any Transport, _ authentication: Authentication, account: String? = nil, origins: Set<String>,
         tokens: (any Transport)? = nil, base: String = "", moved: String? = nil,
         environment: [String: String] = ProcessInfo.processInfo.environment,
-        time: TimeSource = .system, keeper: TokenKeeper? = nil, onScope: (@Sendable (Secret?) -> Void)? = nil
+        time: TimeSource = .system, keeper: TokenKeeper? = nil, sessions: OpenSessions = .ofProcess,
+        onScope: (@Sendable (Secret?) -> Void)? = nil
     ) {
         self.inner = inner
         self.origins = origins
@@ -44,8 +46,7 @@ package final class AuthorizedTransport: DirectTransport, Sendable {
         authorizer = Authorizer(
             authentication, account: account, transport: tokens ?? inner,
             address: SessionLogin.Address(base: base, moved: moved), environment: environment, time: time,
-            keeper: keeper,
-            onScope: onScope)
+            keeper: keeper, sessions: sessions, onScope: onScope)
     }
 
     /// Renews the credentials. Returns false if there are no new ones.

@@ -33,7 +33,7 @@ extension Authorizer {
         let refused = refusals.refusal(of: authentication, at: address)
         if let error = refused?.error(repeating: secrets, at: time.now()) { throw error }
         let (request, scrubber) = try await self.request(login, secrets, place)
-        let opening = login.logout == nil ? nil : OpenSessions.ofProcess.begin(transport)
+        let opening = login.logout == nil ? nil : sessions.begin(transport)
         let session: SessionLogin.Session
         do throws(TransportError) {
             session = try await open(login, request, scrubber, place)
@@ -46,7 +46,7 @@ extension Authorizer {
             throw error
         }
         refusals.note(nil, of: authentication, at: address)
-        if let openSession { OpenSessions.ofProcess.remove(openSession) }
+        if let openSession { sessions.remove(openSession) }
         openSession = opening?.end(
             with: session.logout.map { logout in
                 var request = logout

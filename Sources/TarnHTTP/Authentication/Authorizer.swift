@@ -22,7 +22,9 @@ actor Authorizer {
     private var generation = 1
     /// Whether the credentials are those that another client with the same keeper has got.
     private var areKept = false
-    /// The session that a logout ends, among ``OpenSessions``; nil for none.
+    /// The sessions that a logout ends.
+    let sessions: OpenSessions
+    /// The session that a logout ends, among ``sessions``; nil for none.
     var openSession: UInt64?
     /// The renewal in progress.
     private var renewal: Task<Result<Credentials, TransportError>, Never>?
@@ -66,18 +68,19 @@ actor Authorizer {
         var secrets: [Secret]
         /// The time from which the credentials are not used; nil if they do not expire.
         var endsAt: Date?
-        /// The session that a logout ends, among ``OpenSessions``; nil for none.
+        /// The session that a logout ends, among ``Authorizer/sessions``; nil for none.
         var openSession: UInt64?
     }
 
     init(
         _ authentication: Authentication, account: String?, transport: any Transport, address: SessionLogin.Address,
         environment: [String: String], time: TimeSource, keeper: TokenKeeper? = nil,
-        onScope: (@Sendable (Secret?) -> Void)? = nil
+        sessions: OpenSessions = .ofProcess, onScope: (@Sendable (Secret?) -> Void)? = nil
     ) {
         self.authentication = authentication
         self.account = account
         self.keeper = keeper
+        self.sessions = sessions
         refusals = keeper ?? TokenKeeper()
         self.onScope = onScope
         if let known = keeper?.tokens(of: authentication, at: address) {

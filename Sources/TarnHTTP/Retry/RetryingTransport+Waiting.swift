@@ -127,7 +127,6 @@ extension RetryingTransport {
                 // Many servers name the monitor in each of its answers.
                 if !progress.isAtResult, url != request.url { await onMonitor?(asked, url) }
             }
-            next.isRetry = false
             if delay > .zero { try await pause(delay, before: next, because: response, progress) }
             return next
         }

@@ -7,13 +7,9 @@ import Testing
 
 @Suite("Command line: files of other programs")
 struct ForeignFileCommandTests {
-    private static let script = """
-        import lmdb, struct, sys
-        env = lmdb.open(sys.argv[1], map_size=1 << 24, max_dbs=16, subdir=not sys.argv[1].endswith('.mdb'))
-        with env.begin(write=True) as t:
-            def fill(name, entries, **flags):
-                db = env.open_db(name, txn=t, **flags)
-                for k, v in entries: t.put(k, v, db=db)
+    private static let script =
+        ForeignTables.script(
+            """
             fill(b'names', [(b'key%03d' % i, b'{"n":%d}' % i) for i in range(300)] + [(b'=1', b"it's, \\"x\\"")])
             fill(b'Names', [(b'a', b'b')])
             fill(b'sqlite_x', [(b'\\x00', b'\\xff')])
@@ -22,8 +18,10 @@ struct ForeignFileCommandTests {
             fill(b'several', [(b'k', b'one'), (b'k', b'two'), (b'l', b'three')], dupsort=True)
             fill(b'empty', [])
             t.put(b'beside', b'the tables')
-        with env.begin(write=True) as t: exec(sys.argv[2] if len(sys.argv) > 2 else '')
-        """
+            """)
+            + """
+            with env.begin(write=True) as t: exec(sys.argv[2] if len(sys.argv) > 2 else '')
+            """
 
     private let folder: TemporaryFolder
 
@@ -101,6 +99,32 @@ struct ForeignFileCommandTests {
         #expect(try await tarn("inspect", "dump", file).lines == lines.lines)
         let entity = try await tarn("inspect", "dump", file, "--entity", "names")
         #expect(entity.status == 2 && entity.error.contains("--entity is for stores of Tarn"), "\(entity.error)")
+    }
+
+    @Test("a large table of an export is whole, names have no line breaks, and damage ends with an error")
+    func exportParts() async throws {
+        let file = try make(
+            "a",
+            """
+            b = env.open_db(b'big', txn=t)
+            for i in range(3000): t.put(b'%06d' % i, b'x' * 100, db=b)
+            for name in (b'a\\nb', b'a_b'): t.put(b'k', b'v', db=env.open_db(name, txn=t))
+            """)
+        expectSuccess(try await tarn("inspect", "export", file, "--csv", folder("tables")))
+        let big = try String(contentsOfFile: folder("tables/big.csv"), encoding: .utf8)
+        #expect(big.hasPrefix("key,value\r\n000000,x") && big.split(separator: "\r\n").count == 3001)
+        let sql = try await tarn("inspect", "export", file, "--sql")
+        // Both names are written in the same way.
+        let names = sql.lines.filter { $0.hasPrefix("CREATE TABLE \"a_b") }.map { $0.split(separator: " ")[2] }
+        #expect(names.count == 2 && Set(names).count == 2, "\(names) \(sql.error)")
+        var bytes = try Data(contentsOf: URL(fileURLWithPath: file + "/data.mdb"))
+        let place = try #require(bytes.range(of: Data("001500".utf8))).lowerBound
+        // The flags of the page.
+        bytes[place / 4096 * 4096 + 10] = 0xFF
+        try bytes.write(to: URL(fileURLWithPath: file + "/data.mdb"))
+        let damaged = try await tarn("inspect", "export", file, "--csv", folder("readable"))
+        #expect(damaged.status == 6 && damaged.error.contains("the readable entries were exported"), "\(damaged)")
+        #expect(FileManager.default.fileExists(atPath: folder("readable/big.csv")))
     }
 
     @Test("schema lists the tables with options, numbers and kinds")

@@ -154,4 +154,20 @@ struct ImportCommandTests {
         expectSuccess(try await mirror.tarn("sync", "items", "--base", server.base))
         #expect(try await mirror.list("Item") == [#"{"id":1,"name":"one"}"#])
     }
+
+    @Test("what was not imported is told with exit code 3: a part, a body that a rule passes over, a second name")
+    func leftOut() async throws {
+        let yaml = Self.yaml.replacing("responses: [{", with: "responses: [{ contains: nothing, then: ignore }, {")
+        let mirror = try Mirror(yaml)
+        let part = try await mirror.tarn(
+            "import", "items", input: #"{"data":[{"id":1,"name":"a"}],"incomplete_results":true}"#)
+        #expect(part.status == 3 && part.error.contains("incomplete_results"), "\(part)")
+        let passed = try await mirror.tarn("import", "items", input: #"{"data":[{"id":2,"name":"nothing"}]}"#)
+        #expect(passed.status == 3 && passed.error.contains("nothing imported: a rule"), "\(passed)")
+        #expect(try await mirror.list("Item").count == 1)
+        let file = try mirror.folder.write("1.json", #"{"data":[{"id":3,"name":"c"}]}"#)
+        let misspelt = try await mirror.tarn("import", "items", file, mirror.folder("2.json"))
+        #expect(misspelt.status == 1 && misspelt.error.contains("2.json: cannot be read"), "\(misspelt)")
+        #expect(try await mirror.list("Item").count == 1)
+    }
 }

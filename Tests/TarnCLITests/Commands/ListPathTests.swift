@@ -11,17 +11,14 @@ struct ListPathTests {
     private let store: Store
 
     init() throws {
-        folder = try TemporaryFolder()
-        store = try Store.open(
-            at: folder("s.tarn"),
-            schema: Schema([
-                EntityDefinition(
-                    "Person", key: ["id"],
-                    attributes: [.init("id", .int), .init("name", .string), .init("note", .string, optional: true)],
-                    relationships: [
-                        .init("friends", to: "Person", many: true, inverse: "fans"), .init("best", to: "Person"),
-                    ])
-            ]), options: Store.Options(durability: .volatile))
+        (folder, store) = try makeStore([
+            EntityDefinition(
+                "Person", key: ["id"],
+                attributes: [.init("id", .int), .init("name", .string), .init("note", .string, optional: true)],
+                relationships: [
+                    .init("friends", to: "Person", many: true, inverse: "fans"), .init("best", to: "Person"),
+                ])
+        ])
     }
 
     private func fill() async throws {

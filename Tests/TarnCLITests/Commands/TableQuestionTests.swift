@@ -6,20 +6,15 @@ import Testing
 
 @Suite("Command line: tables of other programs")
 struct TableQuestionTests {
-    private static let script = """
-        import lmdb, struct, sys
-        env = lmdb.open(sys.argv[1], map_size=1 << 24, max_dbs=8)
-        with env.begin(write=True) as t:
-            def fill(name, entries, **flags):
-                db = env.open_db(name.encode(), txn=t, **flags)
-                for k, v in entries: t.put(k, v, db=db)
-            fill('names', [(b'key%03d' % i, b'{"n":%d}' % i) for i in range(300)] + [(b'large', b'x' * 9000)])
-            fill('numbers', [(struct.pack('=Q', i * 7), b'\\x00\\xff') for i in range(50)], integerkey=True)
-            fill('several', [(b'k', b'Stra\\xc3\\x9fe'), (b'k', b'two'), (b'l', b'three')], dupsort=True)
-            fill('meta', [(b'%05d' % i, b'm') for i in range(600)])
-            fill('binary', [(b'\\x00\\x01', b'\\xff\\x00deadline\\x01')])
-            t.put(b'beside', b'the tables: key007')
+    private static let script = ForeignTables.script(
         """
+        fill('names', [(b'key%03d' % i, b'{"n":%d}' % i) for i in range(300)] + [(b'large', b'x' * 9000)])
+        fill('numbers', [(struct.pack('=Q', i * 7), b'\\x00\\xff') for i in range(50)], integerkey=True)
+        fill('several', [(b'k', b'Stra\\xc3\\x9fe'), (b'k', b'two'), (b'l', b'three')], dupsort=True)
+        fill('meta', [(b'%05d' % i, b'm') for i in range(600)])
+        fill('binary', [(b'\\x00\\x01', b'\\xff\\x00deadline\\x01')])
+        t.put(b'beside', b'the tables: key007')
+        """)
 
     /// An LMDB file that Python's `lmdb` has written.
     private func foreignFile(_ folder: TemporaryFolder) throws -> String {

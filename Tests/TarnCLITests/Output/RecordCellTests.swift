@@ -15,24 +15,21 @@ struct RecordCellTests {
     private let key = RecordKey([.string("a, b"), .string("c")])
 
     init() throws {
-        folder = try TemporaryFolder()
-        store = try Store.open(
-            at: folder("s.tarn"),
-            schema: Schema([
-                EntityDefinition(
-                    "Team", key: ["org", "name"],
-                    attributes: [
-                        .init("org", .string), .init("name", .string), .init("note", .string, optional: true),
-                    ]),
-                EntityDefinition(
-                    "User", key: ["id"],
-                    attributes: [
-                        .init("id", .int), .init("key", .string, optional: true),
-                        .init("version", .string, optional: true), .init("more", .json, optional: true),
-                    ],
-                    relationships: [.init("teams", to: "Team", many: true), .init("friends", to: "User", many: true)]),
-                EntityDefinition("Bot", parent: "User", attributes: [.init("owner", .string, optional: true)]),
-            ]), options: Store.Options(durability: .volatile))
+        (folder, store) = try makeStore([
+            EntityDefinition(
+                "Team", key: ["org", "name"],
+                attributes: [
+                    .init("org", .string), .init("name", .string), .init("note", .string, optional: true),
+                ]),
+            EntityDefinition(
+                "User", key: ["id"],
+                attributes: [
+                    .init("id", .int), .init("key", .string, optional: true),
+                    .init("version", .string, optional: true), .init("more", .json, optional: true),
+                ],
+                relationships: [.init("teams", to: "Team", many: true), .init("friends", to: "User", many: true)]),
+            EntityDefinition("Bot", parent: "User", attributes: [.init("owner", .string, optional: true)]),
+        ])
     }
 
     private func csv(_ arguments: String...) async throws -> [String] {

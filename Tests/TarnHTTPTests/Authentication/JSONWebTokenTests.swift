@@ -114,7 +114,7 @@ struct JSONWebTokenTests {
             (.rs256, curveKey, .text, "a key of another kind than RS256 needs"),
             (.es384, curveKey, .text, "a key of another kind than ES384 needs"),
             (.hs256, "abc", .hex, "not hex, its key_form"), (.hs256, "+1", .hex, "not hex"),
-            (.hs256, "a!", .base64, "not base64"),
+            (.hs256, "a!", .base64, "not base64"), (.hs256, "==", .base64, "not base64"),
         ])
     func badKey(algorithm: JSONWebToken.Algorithm, key: String, form: JSONWebToken.KeyForm, expected: String) {
         let error = #expect(throws: SecretError.self) {
@@ -122,6 +122,63 @@ struct JSONWebTokenTests {
         }
         #expect(error?.description.contains(expected) == true, "\(error?.description ?? "")")
         #expect(error?.description.contains("PRIVATE KEY-----\n") == false)
+    }
+
+    /// The key of RFC 8037 §A.1, encrypted with `open-sesame`.
+    private static let encryptedKey = """
+        -----BEGIN ENCRYPTED PRIVATE KEY-----
+        MIGbMFcGCSqGSIb3DQEFDTBKMCkGCSqGSIb3DQEFDDAcBAh88wtWaucSqQICCAAw
+        DAYIKoZIhvcNAgkFADAdBglghkgBZQMEASoEEP+AiYSLc/QL2x09Sl+HZowEQFWS
+        l/kZ3UBP9W7mMTKKpeKXGWbcA9nM3p/rwp2gLi+SYgbMgsSJ9HxC8Hk+Legk8+Cp
+        dJvxvi4a0X2qjEan5RA=
+        -----END ENCRYPTED PRIVATE KEY-----
+        """
+
+    @Test("an encrypted key is opened by its passphrase, which is no claim")
+    func passphrase() throws {
+        let settings = JSONWebToken(
+            .edDSA, key: .value(Secret(Self.encryptedKey)), passphrase: .value(Secret("open-sesame")),
+            claims: ["iss": .secret(.value(Secret("team")))])
+        let secrets = [Self.encryptedKey, "open-sesame", "team"].map { Secret($0) }
+        let now = Date(timeIntervalSince1970: 1_700_000_000), opened = try settings.signed(secrets, now: now).token
+        #expect(try part(opened, 1)[["iss"]] == .string("team"))
+        let plain = token(.edDSA, Self.edwardsKey, claims: ["iss": .json(.string("team"))])
+        #expect(try plain.signed([Secret(Self.edwardsKey)], now: now).token == opened)
+        let error = #expect(throws: SecretError.self) {
+            try settings.signed([secrets[0], Secret("wrong"), secrets[2]], now: now)
+        }
+        #expect(error?.description.contains("that this passphrase opens") == true)
+    }
+
+    @Test("signatures with PSS have a salt; those with PKCS #1 are always the same")
+    func salts() throws {
+        func signature(_ algorithm: JSONWebToken.Algorithm) throws -> [UInt8] {
+            try token(algorithm).sign(Array("abc".utf8), Self.rsaKey, nil)
+        }
+        #expect(try signature(.ps256) != signature(.ps256))
+        #expect(try signature(.rs256) == signature(.rs256))
+    }
+
+    @Test("a token is replaced before its end, and after a 401")
+    func renewal() async throws {
+        let time = TestTime()
+        let inner = ScriptedTransport([.status(200), .status(200), .status(200), .status(401), .status(200)])
+        let transport = AuthorizedTransport(
+            inner, .jwt(token(.hs256, "key")), origins: ["https://api.example"], time: time.source)
+        func send() async throws -> Int {
+            try await transport.send(TransportRequest(url: "https://api.example/a")).status
+        }
+        // Valid for 270 seconds by this clock.
+        for pause in [0.0, 239, 2] {
+            time.pass(pause)
+            #expect(try await send() == 200)
+        }
+        time.pass(10)
+        #expect(try await send() == 200)
+        let tokens = inner.requests.map { $0.headers["Authorization"] }
+        try #require(tokens.count == 5)
+        #expect(tokens[0] == tokens[1] && tokens[2] == tokens[3])
+        #expect(tokens[1] != tokens[2] && tokens[3] != tokens[4])
     }
 
     @Test("a key in PEM is read from a file with its lines; other secrets are one line")
@@ -212,6 +269,56 @@ struct JSONWebTokenTests {
         #expect(form["client_assertion_type"] == "urn:ietf:params:oauth:client-assertion-type:jwt-bearer")
         let claims = try part(Secret(try #require(form["client_assertion"])), 1)
         #expect(claims[["iss"]] == .string("app") && claims[["sub"]] == .string("app"))
+    }
+
+    @Test("an assertion and the client's authentication have a key and claims each")
+    func twoTokens() async throws {
+        var settings = OAuth2(tokenURL: "https://auth.example/token", clientID: .value(Secret("app")))
+        settings.grant = .assertion(
+            JSONWebToken(
+                .rs256, key: .value(Secret(Self.rsaKey)),
+                claims: ["sub": .secret(.value(Secret("ada"))), "aud": .json(.string("https://aud.example"))]))
+        settings.clientKey = JSONWebToken(.es256, key: .value(Secret(Self.curveKey)))
+        let form = try await forms(settings)
+        let assertion = Secret(try #require(form["assertion"])), client = Secret(try #require(form["client_assertion"]))
+        #expect(try part(assertion, 0)[["alg"]] == .string("RS256"))
+        #expect(try part(client, 0)[["alg"]] == .string("ES256"))
+        let claims = try part(assertion, 1)
+        #expect(claims[["iss"]] == .string("app") && claims[["sub"]] == .string("ada"))
+        // Declared claims take precedence.
+        #expect(claims[["aud"]] == .string("https://aud.example"))
+        #expect(try part(client, 1)[["aud"]] == .string("https://auth.example/token"))
+    }
+
+    /// A token endpoint that repeats what it was sent.
+    private struct Echo: Transport {
+        func send(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
+            let form = String(decoding: request.body ?? [], as: UTF8.self)
+            let sent = QueryParameters.values(in: "https://h/?" + form).first { $0.name == "assertion" }?.value ?? ""
+            let body = JSONBody.object([
+                .init("error", .string("invalid_grant")), .init("error_description", .string("got \(sent).")),
+            ])
+            return TransportResponse(status: 400, body: Array(body.text.utf8))
+        }
+    }
+
+    @Test("neither a refused assertion nor a secret of its claims is shown, also without a client id")
+    func hiddenAssertion() async throws {
+        var settings = OAuth2(tokenURL: "https://auth.example/token", clientID: nil)
+        settings.grant = .assertion(
+            JSONWebToken(
+                .rs256, key: .value(Secret(Self.rsaKey)), claims: ["iss": .secret(.value(Secret("hidden-issuer")))]))
+        let refused = AuthorizedTransport(Echo(), .oauth2(settings), origins: ["https://api.example"])
+        let error = await expectFailure(.credentials) {
+            try await refused.send(TransportRequest(url: "https://api.example/a"))
+        }
+        #expect(error?.detail.contains("got ***.") == true, "\(error?.detail ?? "")")
+        let inner = ScriptedTransport([
+            .status(200, [:], #"{"access_token":"a"}"#), .status(403, [:], "hidden-issuer?"),
+        ])
+        let transport = AuthorizedTransport(inner, .oauth2(settings), origins: ["https://api.example"])
+        let body = try await transport.send(TransportRequest(url: "https://api.example/a")).body
+        #expect(String(decoding: body, as: UTF8.self) == "***?")
     }
 
     @Test("a session is logged in to with a signed token, as an installation of a GitHub App is")

@@ -49,6 +49,25 @@ struct BodyFormTests {
         let read = try JSONSerialization.jsonObject(
             with: Data(try document(text, "application/json-seq").utf8))
         #expect((read as? [[String: Int]])?.map { $0["a"] } == [1, 2])
+        #expect(try document(text, "application/geo+json-seq") == document(text, "application/json-seq"))
+    }
+
+    @Test("lines are told from a document with line breaks, which may begin with objects, too")
+    func looks() {
+        func looksLikeLines(_ text: String) -> Bool { BodyForm.looksLikeLines(Array(text.utf8)) }
+        #expect(looksLikeLines("{\"a\":1}\n{\"a\":2}") && looksLikeLines("\u{1E}{\"a\":\n1}\n"))
+        #expect(!looksLikeLines("{\"a\":\n{\"b\":1}}") && !looksLikeLines("{\"a\":1}\n") && !looksLikeLines("[\n1]"))
+    }
+
+    @Test("a body whose secrets are concealed has the form of the body itself")
+    func concealed() throws {
+        var response = TransportResponse(
+            status: 200, headers: TransportHeaders([.init("Content-Type", "application/x-ndjson")]),
+            body: Array("{\"a\":\"secret\"}\n{}\n".utf8))
+        response.concealed = Array("{\"a\":\"***\"}\n{}\n".utf8)
+        let read = try response.document(as: .json, of: TransportRequest(url: "https://api.test.example/"))
+        #expect(String(decoding: read.body, as: UTF8.self) == "[{\"a\":\"secret\"},{} ]")
+        #expect(String(decoding: read.shownBody, as: UTF8.self) == "[{\"a\":\"***\"},{} ]")
     }
 
     @Test("an array under the media type of lines stays what it is, a row in lines does not")
@@ -95,6 +114,8 @@ struct BodyFormTests {
         let latin = Array("[\"".utf8) + [0xE9] + Array("\"]".utf8)
         #expect(try document(latin, "application/json; charset=ISO-8859-1") == "[\"é\"]")
         #expect(try document("[\"é\"]", "application/json; charset=\"iso-8859-1\"") == "[\"é\"]")
+        let western = Array("[\"".utf8) + [0x80] + Array("\"]".utf8)
+        #expect(try document(western, "application/json; charset=windows-1252") == "[\"€\"]")
         #expect { try document(Array("[1]".utf16).flatMap { [UInt8($0), 0] } + [1], "") } throws: {
             ($0 as? BodyForm.Problem)?.kind == .cutShort
         }
@@ -110,6 +131,11 @@ struct BodyFormTests {
     func files() throws {
         try #require(ContentDecoder.accepted != nil)
         #expect(try document(Self.file, "application/gzip", .lines) == "[{\"a\":1},{\"a\":1} ]")
+        // `[1]` and a line break in zstd.
+        let other: [UInt8] = [
+            0x28, 0xB5, 0x2F, 0xFD, 0x04, 0x58, 0x21, 0x00, 0x00, 0x5B, 0x31, 0x5D, 0x0A, 0xF4, 0x7F, 0xC4, 0x6E,
+        ]
+        #expect(try document(other, "application/zstd") == "[1]\n")
         #expect { try document(Self.file, "application/gzip", limit: 15) } throws: {
             ($0 as? BodyForm.Problem)?.kind == .tooLarge
         }

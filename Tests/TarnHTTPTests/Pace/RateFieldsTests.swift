@@ -188,4 +188,39 @@ struct RateFieldsTests {
         let found = DurationField.seconds(text)
         #expect(found == seconds || abs((found ?? 0) - (seconds ?? 0)) < abs(seconds ?? 1) * 1e-9)
     }
+
+    @Test("a moment may lack its seconds and its zone, and have fractions behind a blank")
+    func moments() {
+        let expected = Date(timeIntervalSince1970: 1_800_000_060)
+        for text in [
+            "2027-01-15T08:01:00Z", "2027-01-15T08:01", "2027-01-15T08:01:00", "2027-01-15 08:01:00.25+00:00",
+            "2027-01-15t08:01z",
+        ] {
+            #expect(DurationField.date(text).map { $0.timeIntervalSince(expected).rounded(.down) } == 0, "\(text)")
+        }
+        #expect(DurationField.date("2027-01-15") == nil && DurationField.date("T:.") == nil)
+    }
+
+    @Test("a number of seconds long ago is a length, and a response has a bounded number of limits")
+    func bounds() {
+        let past = TransportHeaders([.init("Retry-After", "150000000")])
+        #expect(RateLimit.wait(status: 429, past, now: Self.now)?.inSeconds == 150_000_000)
+        let many = TransportHeaders((0..<100).map { .init("X-RateLimit-L\($0)-Remaining", "1") })
+        #expect(RateLimit.all(in: many, now: Self.now).count == 16)
+    }
+
+    @Test("a refusal is transient if any field states a wait; the text of a secondary limit is one of a 403")
+    func refusals() {
+        for field in ["Retry-After", "X-Retry-In", "Beta-Retry-After", "retry-after-ms"] {
+            let headers = TransportHeaders([.init(field, "5")])
+            #expect(RetryPolicy.isPassing(.answer(status: 403, headers: headers)), "\(field)")
+        }
+        #expect(!RetryPolicy.isPassing(.answer(status: 403, headers: TransportHeaders([.init("X-Retries", "5")]))))
+        let body = Array(#"{"message":"You have exceeded a secondary rate limit"}"#.utf8)
+        func wait(_ status: Int) -> Duration? {
+            let stated = TransportResponse(status: status, body: body).statingWait(now: Self.now)
+            return RateLimit.wait(status: status, stated.headers, now: Self.now)
+        }
+        #expect(wait(403)?.inSeconds == 60 && wait(503) == nil)
+    }
 }

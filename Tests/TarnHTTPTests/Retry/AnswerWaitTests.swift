@@ -10,7 +10,8 @@ import Testing
 struct AnswerWaitTests {
     private typealias Outcome = ScriptedTransport.Outcome
     private static let base = "https://api.test.example"
-    private static let done = Outcome.status(200, ["ETag": "\"a\""], "[{\"id\":1}]")
+    private static let done = Outcome.status(
+        200, ["ETag": "\"a\"", "Last-Modified": "Fri, 15 Jan 2027 08:00:00 GMT"], "[{\"id\":1}]")
 
     private struct Result {
         var response: TransportResponse?
@@ -87,7 +88,8 @@ struct AnswerWaitTests {
         #expect(result.requests.allSatisfy { $0.headers["X-Team"] == "blue" })
         #expect(result.slept == [1, 3, 4])
         // Its validators are those of the monitor.
-        #expect(result.response?.redirectedTo == Self.base + "/jobs/7" && result.response?.headers["ETag"] == nil)
+        #expect(result.response?.redirectedTo == Self.base + "/jobs/7")
+        #expect(result.response?.headers["ETag"] == nil && result.response?.headers["Last-Modified"] == nil)
     }
 
     @Test("a finished monitor may name the result")
@@ -211,5 +213,64 @@ struct AnswerWaitTests {
         #expect(result.response.map { String(decoding: $0.body, as: UTF8.self) } == "[{\"id\":1},{\"id\":2} ]")
         let never = await send([.status(200, fields, "{\"id\":1}\n{\"i")])
         #expect(never.error?.kind == .cutShort && never.requests.count == RetryPolicy().attempts)
+    }
+
+    @Test("an ordinary answer has a state of its own, and one to a request that writes has any form")
+    func ordinary() async throws {
+        let running = await send([.status(200, [:], "{\"id\":1,\"status\":\"running\"}"), Self.done])
+        #expect(running.requests.count == 1 && running.response?.status == 200)
+        let lines = ScriptedTransport([.status(200, ["Content-Type": "application/x-ndjson"], "{}\n{}\n")])
+        let written = try await RetryingTransport(lines).send(TransportRequest(method: "POST", url: Self.base))
+        #expect(String(decoding: written.body, as: UTF8.self) == "{}\n{}\n")
+    }
+
+    @Test("a refusal of the credentials at a monitor is that of the request, and so is one that a rule makes a failure")
+    func refusedAtMonitor() async {
+        let accepted = Outcome.status(202, ["Location": "/jobs/7"])
+        for status in [401, 403] {
+            let result = await send([accepted, .status(status)])
+            #expect(result.response?.status == status && result.requests.count == 2)
+        }
+        let rules = [ResponseRule(statuses: [410...410], action: .fail)]
+        #expect(await send([accepted, .status(410)], rules: rules).response?.status == 410)
+    }
+
+    @Test("each request of a wait has all attempts, and is none that failed before")
+    func attempts() async {
+        let fails = Array(repeating: Outcome.status(503), count: RetryPolicy().attempts - 1)
+        let result = await send(
+            fails + [.status(202, ["Location": "/jobs/7"])] + fails + [.status(202)] + fails + [Self.done])
+        #expect(result.response?.status == 200 && result.requests.count == 3 * RetryPolicy().attempts)
+        #expect(result.requests.filter { !$0.isRetry }.count == 3)
+    }
+
+    @Test("a monitor at another permitted server gets no fields of the API, and a result is no monitor")
+    func permittedServer() async throws {
+        let told = Mutex<[String]>([])
+        let scripted = ScriptedTransport([
+            .status(202, ["Location": "https://files.example/jobs/7", "Retry-After": "1"]),
+            .status(200, [:], "{\"status\":\"Succeeded\",\"resourceLocation\":\"/results/7\"}"), Self.done,
+        ])
+        var transport = RetryingTransport(scripted, time: TestTime().source)
+        transport.permit = { (reference: String, url: String) throws(PaginationError) in
+            reference.hasPrefix("/") ? "https://files.example" + reference : reference
+        }
+        transport.onMonitor = { _, monitor in told.withLock { $0.append(monitor) } }
+        var request = TransportRequest(
+            url: Self.base + "/list", headers: TransportHeaders([.init("X-Team", "blue"), .init("Accept", "a/b")]))
+        request.isRead = true
+        #expect(try await transport.send(request).cameLater)
+        #expect(scripted.requests.map(\.url).last == "https://files.example/results/7")
+        #expect(scripted.requests.map { $0.headers["X-Team"] } == ["blue", nil, nil])
+        #expect(scripted.requests.allSatisfy { $0.headers["Accept"] == "a/b" })
+        #expect(told.withLock { $0 } == ["https://files.example/jobs/7"])
+    }
+
+    @Test("the URL of a monitor is relative to that of its answer, after redirects")
+    func redirected() async throws {
+        var accepted = TransportResponse(status: 202, headers: TransportHeaders([.init("Location", "jobs/7")]))
+        accepted.redirectedTo = Self.base + "/v2/list"
+        let result = await send([.answer(accepted), Self.done])
+        #expect(result.requests.map(\.url).last == Self.base + "/v2/jobs/7")
     }
 }

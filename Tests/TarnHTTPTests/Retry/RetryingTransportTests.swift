@@ -152,4 +152,14 @@ struct RetryingTransportTests {
         #expect(try await transport.send(TransportRequest(url: "http://h/")).status == 419)
         #expect(inner.requests.count == 4)
     }
+
+    @Test("the log of a retry hides the parameters of keys, whatever their names are")
+    func hiddenParameters() async throws {
+        let log = LogStore()
+        let transport = RetryingTransport(
+            ScriptedTransport([.status(503), .status(200)]), time: TestTime().source, logger: log.logger,
+            secretParameters: ["k"])
+        _ = try await transport.send(TransportRequest(url: "https://api.test.example/a?k=hidden&page=2"))
+        #expect(log.text.contains("retrying request") && log.text.contains("page=2") && !log.text.contains("hidden"))
+    }
 }

@@ -62,6 +62,15 @@ struct DerivedTests {
         #expect(try bed.count("Comment") == 2)
     }
 
+    @Test("a null element of a list is no member, and the others are the list")
+    func nullElements() throws {
+        let bed = try Forge.store()
+        try bed.take(#"[{"id":1,"title":"t","comments":[{"id":1},{"id":2}]}]"#, "Issue")
+        let report = try bed.take(#"[{"id":1,"title":"t","comments":[null,{"id":2},null,{"id":3}]}]"#, "Issue")
+        #expect(try report.diagnosticCount == 0 && bed.count("Comment") == 3)
+        #expect(try bed.related("Issue", 1, "comments") == ["2", "3"])
+    }
+
     @Test("bare keys set the reference of records that are there, also of those in the same unit")
     func bareKeys() throws {
         let bed = try Forge.store()

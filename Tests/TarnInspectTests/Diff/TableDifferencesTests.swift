@@ -102,4 +102,24 @@ struct TableDifferencesTests {
                 "\(keys)")
         }
     }
+
+    @Test("a file without entries beside its tables lacks the table without a name")
+    func lackingMain() throws {
+        let folder = try TemporaryFolder()
+        try ForeignFile.make(at: folder("a"))
+        try ForeignFile.make(at: folder("b"), "t.delete(b'beside')")
+        let (summary, lines, _) = try Self.compare(folder("a"), folder("b"))
+        #expect(lines == [#"{"change":"removed","table":null,"key":"beside","value":"the tables"}"#])
+        #expect(summary.schema.map(\.line) == ["- schema (main): table"])
+    }
+
+    @Test("damage of either file is reported, and the comparison is not complete", arguments: [0, 1])
+    func damaged(_ number: Int) throws {
+        let folder = try TemporaryFolder(), files = [folder("a"), folder("b")]
+        for file in files { try ForeignFile.make(at: file) }
+        try ForeignFile.damage(#"{"n":150}"#, at: files[number])
+        let (summary, _, damages) = try Self.compare(files[0], files[1])
+        #expect(
+            !summary.isComplete && !damages.isEmpty && damages.allSatisfy { $0.hasPrefix("\(number) ") }, "\(damages)")
+    }
 }

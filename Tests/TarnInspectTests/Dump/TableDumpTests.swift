@@ -14,25 +14,20 @@ struct TableDumpTests {
     private let path: String
 
     /// Debian's python3-lmdb belongs to its own Python.
-    private static let script = """
-        import lmdb, struct, sys
-        env = lmdb.open(sys.argv[1], map_size=1 << 26, max_dbs=16)
-        with env.begin(write=True) as t:
-            def fill(name, entries, **flags):
-                db = env.open_db(name.encode(), txn=t, **flags)
-                for k, v in entries: t.put(k, v, db=db)
-            fill('plain', [(b'key\\\\ %d' % i, b'a\\\\b\\n\\x00\\xff' + bytes([i % 256]) * (i % 60)) for i in range(2000)])
-            fill('large', [(struct.pack('>I', i), bytes([i]) * (5000 + 4000 * i)) for i in range(20)])
-            fill('dupsort', [(b'k%d' % (i % 3), b'v%d' % i) for i in range(3000)] + [(b'x', b'1'), (b'x', b'2')], dupsort=True)
-            fill('dupfixed', [(b'k%d' % (i % 3), struct.pack('<Q', i)) for i in range(5000)], dupsort=True, dupfixed=True)
-            fill('integerkey', [(struct.pack('=I', i * 7 % 4099), struct.pack('=I', i)) for i in range(3000)], integerkey=True)
-            fill('longkey', [(struct.pack('=Q', i << 33), b'v') for i in range(500)], integerkey=True)
-            fill('integerdup', [(b'k%d' % (i % 3), struct.pack('=I', i)) for i in range(3000)], dupsort=True, dupfixed=True, integerdup=True)
-            fill('reversekey', [(b'%d' % i, b'r') for i in range(3000)], reverse_key=True)
-            fill('Grüße', [(b'a', b'b')])
-            fill('empty', [])
-            t.put(b'own', b'value')
+    private static let script = ForeignTables.script(
         """
+        fill('plain', [(b'key\\\\ %d' % i, b'a\\\\b\\n\\x00\\xff' + bytes([i % 256]) * (i % 60)) for i in range(2000)])
+        fill('large', [(struct.pack('>I', i), bytes([i]) * (5000 + 4000 * i)) for i in range(20)])
+        fill('dupsort', [(b'k%d' % (i % 3), b'v%d' % i) for i in range(3000)] + [(b'x', b'1'), (b'x', b'2')], dupsort=True)
+        fill('dupfixed', [(b'k%d' % (i % 3), struct.pack('<Q', i)) for i in range(5000)], dupsort=True, dupfixed=True)
+        fill('integerkey', [(struct.pack('=I', i * 7 % 4099), struct.pack('=I', i)) for i in range(3000)], integerkey=True)
+        fill('longkey', [(struct.pack('=Q', i << 33), b'v') for i in range(500)], integerkey=True)
+        fill('integerdup', [(b'k%d' % (i % 3), struct.pack('=I', i)) for i in range(3000)], dupsort=True, dupfixed=True, integerdup=True)
+        fill('reversekey', [(b'%d' % i, b'r') for i in range(3000)], reverse_key=True)
+        fill('Grüße', [(b'a', b'b')])
+        fill('empty', [])
+        t.put(b'own', b'value')
+        """)
     private static let names = [
         "Grüße", "dupfixed", "dupsort", "empty", "integerdup", "integerkey", "large", "longkey", "plain", "reversekey",
     ]

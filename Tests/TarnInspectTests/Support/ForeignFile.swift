@@ -3,13 +3,9 @@ import TestSupport
 
 /// Files that Python's `lmdb` has written: tables of every kind.
 enum ForeignFile {
-    private static let script = """
-        import lmdb, struct, sys
-        env = lmdb.open(sys.argv[1], map_size=1 << 26, max_dbs=16)
-        with env.begin(write=True) as t:
-            def fill(name, entries, **flags):
-                db = env.open_db(name.encode(), txn=t, **flags)
-                for k, v in entries: t.put(k, v, db=db)
+    private static let script =
+        ForeignTables.script(
+            """
             fill('binary', [(b'\\x00\\x01', b'\\xff\\x00deadline\\x01'), (b'k', b'')])
             fill('intdup', [(b'k', struct.pack('=I', i)) for i in range(3000)] + [(b'l', struct.pack('=I', 7))],
                 dupsort=True, dupfixed=True, integerdup=True)
@@ -20,14 +16,37 @@ enum ForeignFile {
             fill('several', [(b'k', b'v%05d' % i) for i in range(2000)] + [(b'l', b'three'), (b'l', b'four')],
                 dupsort=True)
             t.put(b'beside', b'the tables')
-        def edit(text):
-            with env.begin(write=True) as t: exec(text, {'t': t, 'env': env, 'struct': struct})
-        for text in sys.argv[2:]: edit(text)
-        """
+            """)
+            + """
+            def edit(text):
+                with env.begin(write=True) as t: exec(text, {'t': t, 'env': env, 'struct': struct})
+            for text in sys.argv[2:]: edit(text)
+            """
 
     /// Makes a file, and runs lines of Python in further transactions `t` of the environment `env`.
     static func make(at path: String, _ edits: String...) throws {
         _ = try run("/usr/bin/python3", ["-c", script, path] + edits)
+    }
+
+    /// Runs lines of Python in transactions `t` of the environment `env` of a file, and changes
+    /// nothing else.
+    static func edit(at path: String, _ edits: String...) throws {
+        let script = """
+            import lmdb, struct, sys
+            env = lmdb.open(sys.argv[1], map_size=1 << 26, max_dbs=16)
+            for text in sys.argv[2:]:
+                with env.begin(write=True) as t: exec(text)
+            """
+        _ = try run("/usr/bin/python3", ["-c", script, path] + edits)
+    }
+
+    /// Damages the page that has a text.
+    static func damage(_ text: String, at path: String) throws {
+        var bytes = try ForeignFile.bytes(path)
+        guard let range = Data(bytes).range(of: Data(text.utf8)) else { throw CocoaError(.fileReadCorruptFile) }
+        // The flags of the page (mdb.c, `MDB_page`).
+        bytes[range.lowerBound / 4096 * 4096 + 10] = 0xFF
+        try write(bytes, to: path)
     }
 
     /// Makes a file of entries without a table; with duplicates, three values for each key.

@@ -42,7 +42,7 @@ struct MirrorChangedParentsTests {
                     let body = changes.map { #"{"id":\#($0.id),"rev":\#($0.rev),"item":\#($0.item)}"# }
                     return TransportResponse(status: 200, body: Array("[\(body.joined(separator: ","))]".utf8))
                 }
-                let id = target.split(separator: "/").last ?? ""
+                let id = (target.split(separator: "/").last ?? "").prefix { $0 != "?" }
                 let rev = changes.filter { "\($0.item)" == id }.map(\.rev).max() ?? 0
                 return TransportResponse(status: 200, body: Array(#"{"id":\#(id),"title":"r\#(rev)"}"#.utf8))
             }
@@ -177,5 +177,24 @@ struct MirrorChangedParentsTests {
             let line = "    entity: Item\n"
             _ = try Description.parse(child.replacing(line, with: line + "    only: changed\n"), file: "tarn.yaml")
         }
+    }
+
+    @Test(
+        "after an edit of the request, of its header fields or of the rule for values, all lists are requested",
+        arguments: [
+            (" only: changed }", " only: changed }\n    with: { view: all }", "?view=all"),
+            (" only: changed }", " only: changed }\n    headers: { X-View: all }", ""),
+            ("{ id: int, title: string }", "{ id: int, title: string, more: string? }", ""),
+        ])
+    func edited(text: String, other: String, query: String) async throws {
+        let store = try MirrorStore(yaml: Self.yaml), server = Changes()
+        server.set([(1, 1, 10), (2, 1, 20)])
+        for _ in 0..<2 { try await store.sync(nil, transport: server.transport) }
+        _ = server.log
+        let edited = try store.edited(Self.yaml.replacing(text, with: other))
+        try await edited.sync(nil, transport: server.transport)
+        #expect(server.log == ["/items/10\(query)", "/items/20\(query)"])
+        try await edited.sync(nil, transport: server.transport)
+        #expect(server.log == [])
     }
 }

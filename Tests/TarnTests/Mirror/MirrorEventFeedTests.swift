@@ -84,6 +84,12 @@ struct MirrorEventFeedTests {
         let (titles, report) = try await titles(
             yaml, #"[{"kind":"user","item":{"id":1,"title":"no"}},{"kind":"item","item":{"id":2,"title":"yes"}}]"#)
         #expect(titles == ["a", "yes", "gone"] && report.endpoints[0].skipped == 0)
+        // Null is no value, and an event is no record itself.
+        let (nulls, skipped) = try await self.titles(
+            yaml.replacing("where: { kind: item }", with: "where: { kind: item, gone: null }"),
+            #"[{"kind":"item","id":1,"title":"event"},{"kind":"item","gone":null,"item":{"id":2,"title":"yes"}},"#
+                + #"{"kind":"item","gone":1,"item":{"id":1,"title":"no"}}]"#)
+        #expect(nulls == ["a", "yes", "gone"] && skipped.endpoints[0].skipped == 1)
         let (_, other) = try await self.titles(yaml, #"[{"kind":"item"},{"kind":"item","item":{"id":2}}]"#)
         #expect(other.endpoints[0].skipped == 1)
         #expect(other.endpoints[0].report.diagnostics.contains { $0.code == .keyMissing })
@@ -152,5 +158,37 @@ struct MirrorEventFeedTests {
             let found = text.contains("tarn.yaml:6:") && text.contains("endpoints.events.records.data.\(message)")
             #expect(found, "\(text)")
         }
+    }
+
+    @Test("a record that is deleted and comes back in one response is there, also with the values that it had")
+    func deletedAndBack() async throws {
+        let yaml = Self.yaml("{ $: { entity: Item, record: [item, key], deleted: { kind: removed } } }")
+        let added = #"{"kind":"added","item":{"id":1,"title":"x"}}"#, removed = #"{"kind":"removed","key":1}"#
+        let (one, _) = try await titles(yaml, "[\(added),\(removed),\(added)]")
+        #expect(one == ["x", "b", "gone"])
+        let (next, _) = try await titles(yaml, "[\(added)]", "[\(removed),\(added)]")
+        #expect(next == ["x", "b", "gone"])
+        let (last, _) = try await titles(yaml, "[\(added)]", "[\(added),\(removed)]")
+        #expect(last == ["gone", "b", "gone"])
+    }
+
+    @Test("pages of which all elements are passed over are different pages")
+    func passedOver() async throws {
+        let yaml = Self.yaml("{ $: { entity: Item, record: item, where: { kind: item } } }").replacing(
+            "} }, paginate: single_page", with: "} }, paginate: { page_number: { param: page } }")
+        let pages = [
+            "1": #"[{"kind":"user","n":1},{"kind":"user","n":2}]"#,
+            "2": #"[{"kind":"user","n":3},{"kind":"user","n":4}]"#,
+            "3": #"[{"kind":"item","item":{"id":3,"title":"c"}},{"kind":"user","n":5}]"#,
+        ]
+        let store = try MirrorStore(yaml: yaml)
+        let report = try await store.sync(
+            nil,
+            transport: ClosureTransport { request in
+                let page = URLComponents(string: request.url)?.queryItems?.first { $0.name == "page" }?.value ?? "1"
+                return TransportResponse(status: 200, body: Array((pages[page] ?? "[]").utf8))
+            }, names: ["events"])
+        #expect(report.failures.isEmpty, "\(report.texts)")
+        #expect(try store.record("Item", 3)["title"] == .string("c"))
     }
 }

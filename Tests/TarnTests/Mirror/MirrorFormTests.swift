@@ -186,4 +186,20 @@ struct MirrorFormTests {
             "\($0)".contains(message)
         }
     }
+
+    @Test("another form, and other statuses of a rule for successes, request the list without a condition")
+    func fingerprint() throws {
+        func digest(_ lines: String) throws -> String {
+            let description = try Description.parse(itemsYAML(lines), file: "tarn.yaml")
+            return description.fingerprint(of: try #require(description.endpoints.first))
+        }
+        let digests = try [
+            "paginate: header_link", "format: lines", "responses: [{ status: 203, then: fail }]",
+            "responses: [{ status: 206, then: fail }]", "responses: [{ status: 206, contains: a, then: fail }]",
+            "responses: [{ contains: a, then: fail }]",
+        ].map(digest)
+        #expect(Set(digests).count == digests.count)
+        // A refusal is never confirmed.
+        #expect(try digest("responses: [{ status: 404, then: empty }]") == digests[0])
+    }
 }

@@ -272,4 +272,34 @@ struct MirrorPartialAnswerTests {
             #expect(report.texts.first?.hasPrefix("POST https://api.test.example/graphql: ") == true, "\(report.texts)")
         }
     }
+
+    @Test("a list that ends with an error begins again at its first page, until no page states one")
+    func begunAgain() async throws {
+        let store = try MirrorStore(yaml: itemsYAML("records: data.items\n    paginate: header_link"))
+        let state = Mutex((log: [String](), fails: true))
+        let transport = ClosureTransport { request in
+            let target = request.url.replacing("https://api.test.example/v1", with: "")
+            let fails = state.withLock { state in
+                state.log.append(target)
+                return state.fails
+            }
+            let page = target == "/items" ? 1 : Int(target.suffix(1)) ?? 0
+            let error = page == 2 && fails ? #""errors":[{"message":"boom"}],"# : ""
+            var headers = TransportHeaders()
+            if page < 3 { headers["Link"] = "</v1/items?page=\(page + 1)>; rel=\"next\"" }
+            let body = #"{\#(error)"data":{"items":[{"id":\#(page),"name":"n"}]}}"#
+            return TransportResponse(status: 200, headers: headers, body: Array(body.utf8))
+        }
+        for count in [1, 1, 0] {
+            if count == 0 { state.withLock { $0.fails = false } }
+            let report = try await store.sync(nil, transport: transport)
+            #expect(report.failures.count == count, "\(report.texts)")
+            let log = state.withLock { state in
+                defer { state.log = [] }
+                return state.log
+            }
+            #expect(log == ["/items", "/items?page=2", "/items?page=3"])
+        }
+        #expect(try store.items() == [1, 2, 3])
+    }
 }

@@ -102,4 +102,15 @@ struct MirrorPeriodicFullTests {
         let status = try #require(try await mirror.status(of: ["items"]).first)
         #expect(status.nextWhole == Timestamp(clock.source.now()).earlier(bySeconds: -7 * 86_400))
     }
+
+    @Test("a scan of everything knows the value for since best: one that no record has any more is not sent")
+    func smallerValue() async throws {
+        let store = try MirrorStore(yaml: Self.yaml()), items = Items()
+        items.set(Self.first)
+        _ = try await sync(store, items)
+        items.set(Array(Self.first.dropLast()))
+        clock.pass(7 * 86_400)
+        #expect(try await sync(store, items).first == "/items")
+        #expect(try await sync(store, items) == ["/items?since=2001-01-02T10:00:00Z"])
+    }
 }

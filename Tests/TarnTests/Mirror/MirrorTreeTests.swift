@@ -2,10 +2,11 @@
 
 import Foundation
 import Synchronization
-import Tarn
 import TarnDescription
 import TestSupport
 import Testing
+
+@testable import Tarn
 
 @Suite("Mirror: trees", .timeLimit(.minutes(5)))
 struct MirrorTreeTests {
@@ -263,5 +264,17 @@ struct MirrorTreeTests {
         for _ in 0..<4 { try await store.sync(nil, transport: tree.transport) { $0.mirror.limit = 2 } }
         #expect(try store.count("Block") == 4)
         #expect(Set(tree.requested) == ["root", "a", "b", "c", "d"])
+    }
+
+    @Test("new records beyond the number that one sync requests are told, and the next sync requests their lists")
+    func manyNewRecords() async throws {
+        let tree = Tree(["root": ["a"], "a": ["b", "c", "d"], "c": ["e"], "d": ["f"]]), store = try store()
+        let first = try await store.sync(nil, transport: tree.transport) { $0.mirror.mostNewParents = 1 }
+        #expect(first.failures.isEmpty && first.endpoint("below")?.newParents == 2, "\(first.texts)")
+        #expect(tree.requested == ["root", "a", "b"])
+        let second = try await store.sync(nil, transport: tree.transport) { $0.mirror.mostNewParents = 9 }
+        #expect(second.endpoint("below")?.newParents == 0)
+        #expect(Set(tree.requested) == ["root", "a", "b", "c", "d", "e", "f"])
+        #expect(try store.count("Block") == 6)
     }
 }

@@ -121,6 +121,21 @@ struct EarlierListTests {
         #expect(try store.items() == [10, 12])
     }
 
+    @Test("so they are after a change of a rule of another API of the file")
+    func changedRuleOfOtherAPI() async throws {
+        func yaml(_ rule: String) -> String {
+            let api = "{ base: https://api.test.example/v1 }"
+            return Self.yaml(Self.single).replacing(
+                "api: \(api)", with: "apis: { one: \(api), other: { base: https://other.example\(rule) } }")
+        }
+        var store = try MirrorStore(yaml: yaml(""))
+        _ = try await sync(store, ["/items": [10, 11, 12]])
+        try describe(&store, yaml(", responses: [{ contains: maintenance, then: fail }]"))
+        #expect(store.description.furtherAPIs.first?.api.responses.count == 1)
+        #expect(found(try await sync(store, ["/items": [10, 12]])) == ["candidates": 1, "deleted": 1])
+        #expect(try store.items() == [10, 12])
+    }
+
     @Test(
         "after a change of the header fields of a request, no record that only the list before had is an orphan")
     func changedHeaders() async throws {

@@ -111,6 +111,10 @@ struct UnlistedRecordTests {
         #expect(try await second.sync(base).unlisted == ["Item": 2])
         #expect(try await first.sync(base).unlisted.isEmpty)
         #expect(try known(first).isEmpty)
+        // Nor are they removed.
+        let cache = try RecordCache(first.description, store: try first.open(), transport: MirrorStore.impatient())
+        #expect(try await cache.collect(roots: [], isDryRun: false).deleted == 0)
+        #expect(try first.count("Item") == 3)
     }
 
     @Test("two descriptions that take turns are told apart: the same records are not counted at every sync")

@@ -47,6 +47,24 @@ struct KeptVersionTests {
         #expect(place.changes.map { $0.field("If-Match") } == [#""v1""#])
     }
 
+    @Test("each change of a list has an idempotency key of its own")
+    func keysOfListChanges() async throws {
+        let record = ScriptedRecord(#"{"id":1,"title":"a"}"#)
+        let place = try ScriptedOutbox(Self.entities) { request in
+            request.method == "GET" ? record.read(request) : Answer(status: "204 No Content")
+        }
+        try await place.sync()
+        try await place.store.write { writer in
+            for name in ["a", "b"] { try writer.put("Label", RecordKey(name), []) }
+        }
+        try await place.outbox().add([RecordKey("a"), RecordKey("b")], to: "labels", of: "Issue", Self.key)
+        let report = try await place.outbox().drain()
+        #expect(report.sent == 2, "\(report)")
+        let changes = place.changes.filter { $0.method == "PUT" }
+        #expect(changes.map { $0.target.split(separator: "/").last } == ["a", "b"])
+        #expect(Set(changes.compactMap { $0.field("Idempotency-Key") }).count == 2)
+    }
+
     @Test("a list that was fetched while the clock was ahead does not hide the version of its record")
     func listOfTheFuture() async throws {
         let record = ScriptedRecord(#"{"id":1,"title":"a","assignee":{"id":5}}"#)

@@ -1,5 +1,5 @@
-// The lists that the endpoints of a description request, and those in records that its relationships
-// read: which of them are others than before.
+// The lists that the endpoints of a description request, and those in records that its
+// relationships read: which of them are others than before.
 
 import Foundation
 import TarnStore

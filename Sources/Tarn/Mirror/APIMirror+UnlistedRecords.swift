@@ -78,8 +78,8 @@ extension APIMirror {
     /// Decides about the noted records when the present lists that may have them are complete.
     ///
     /// - Parameter scopes: the credentials of the sync.
-    /// - Returns: the numbers of records that no list has any more, and of those that wait for lists
-    ///   which are not complete, by entity.
+    /// - Returns: the numbers of records that no list has any more, and of those that wait for
+    ///   lists which are not complete, by entity.
     func findUnlisted(
         _ sync: SyncReport, _ names: Set<String>?, _ scopes: Set<String>
     ) async throws -> UnlistedRecords.Counts {

@@ -1,5 +1,5 @@
-// Records that former lists had, and that no list of the description has, and those that came nested
-// where the description no longer looks for any: they stay in the store.
+// Records that former lists had, and that no list of the description has, and those that came
+// nested where the description no longer looks for any: they stay in the store.
 
 import TarnStore
 

@@ -31,7 +31,7 @@ public final class Importer {
     /// confirm what this importer changes.
     package var mappingDigest: String?
     /// Whether the unit's additions and hooks get the responses of mirrors that list updated
-    /// records: ``TarnStore/StoreWriter/responses``.
+    /// records: ``TarnStore/ResponseWriter/collected``.
     package var collectsMirrors = false
     /// The bodies of the unit that may have to be drafted at its commit.
     var kept = KeptBodies()

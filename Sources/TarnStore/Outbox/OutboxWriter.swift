@@ -5,7 +5,7 @@ internal import LMDB
 /// The outbox in a write transaction.
 ///
 /// It writes entries. The records and marks that belong to them are changed by ``StoreWriter``.
-struct OutboxWriter {
+struct OutboxWriter: ~Copyable {
     let access: StoreAccess
     let sequence: UInt64
     /// Whether an operation was queued, changed or removed.

@@ -3,7 +3,7 @@
 internal import LMDB
 
 /// The responses in a write transaction, with what it has to know about its changes of them.
-package struct ResponseWriter {
+package struct ResponseWriter: ~Copyable {
     let table: ResponseTable
     let sequence: UInt64
     /// Whether a response was stored whose list differs from the one before.

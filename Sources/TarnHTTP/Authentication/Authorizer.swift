@@ -28,7 +28,12 @@ actor Authorizer {
     private var renewal: Task<Result<Credentials, TransportError>, Never>?
     /// The last refresh token that the token endpoint issued, if it could not be written to its
     /// file.
-    var rotated: Secret?
+    private var rotated: Secret?
+    /// The renewed login that could not be written to its file, and the refresh token in that.
+    var unsaved: (login: StoredLogin, replacing: Secret)?
+    /// The identifier of the login that the last scope named; nil if the account is named, or no
+    /// person signs in.
+    private(set) var scopedLogin: String?
     /// The access token that the API has refused last; nil if it has refused none.
     private(set) var refusedToken: Secret?
     /// The room in the folder of that file for the refresh token that a token request may bring.
@@ -68,6 +73,8 @@ actor Authorizer {
         var endsAt: Date?
         /// The session that a logout ends, among ``OpenSessions``; nil for none.
         var openSession: UInt64?
+        /// The identifier of the person's login; nil without one.
+        var login: String?
     }
 
     init(
@@ -200,6 +207,8 @@ actor Authorizer {
         case .oauth2(let settings):
             let secrets = try await readApart(
                 settings.sources, TransportRequest(method: "POST", url: settings.tokenURL))
+            // What is requested from now on belongs to that login.
+            if settings.loginPlace != nil, (account ?? settings.account) == nil { scopedLogin = secrets.last?.exposed }
             return authentication.scope(of: secrets, account: account)
         // No token is requested for the name of the account.
         case .session, .jwt:
@@ -219,7 +228,7 @@ actor Authorizer {
 
     /// Returns valid credentials; renews them if they are missing or expired.
     private func current(for request: TransportRequest) async throws(TransportError) -> Credentials {
-        if let credentials, renewal == nil, credentials.endsAt.map({ $0 > time.now() }) ?? true { return credentials }
+        if let credentials, renewal == nil, isCurrent(credentials) { return credentials }
         // A renewal that was given up ends at once.
         while isGivenUp, let renewal { _ = await renewal.value }
         // A detached lifetime: if the first caller is cancelled, the others still get the
@@ -250,6 +259,11 @@ actor Authorizer {
         error.detail = "no credentials\(target): \(error.detail)"
         error.isFinal = true
         throw error
+    }
+
+    private func isCurrent(_ credentials: Credentials) -> Bool {
+        let isOfScope = scopedLogin == nil || credentials.login == nil || credentials.login == scopedLogin
+        return isOfScope && credentials.endsAt.map { $0 > time.now() } ?? true
     }
 
     /// Reads or requests new credentials and stores them.

@@ -75,8 +75,9 @@ public struct LoginPlace: Sendable, Hashable {
         guard data.count <= StoredLogin.sizeLimit, var login = StoredLogin(Array(data)) else {
             throw SecretError(.login(self), "the file \(path) has no login that this version knows")
         }
-        // The file that a description names stands for the account, whatever tokens it has.
-        if self.path != nil { login.identifier = "file \(path.split(separator: "/").last ?? "")" }
+        // Without an identifier, it is a refresh token from elsewhere: the file stands for the
+        // account.
+        if login.identifier.isEmpty { login.identifier = "file \(path.split(separator: "/").last ?? "")" }
         return login
     }
 
@@ -84,10 +85,13 @@ public struct LoginPlace: Sendable, Hashable {
     ///
     /// - Returns: 0, or the system's error.
     func save(_ login: StoredLogin, to path: String) -> Int32 {
-        let folder = String(path.prefix(upTo: path.lastIndex(of: "/") ?? path.endIndex))
+        // A path without a folder is one of the working directory.
+        let folder = String(path.prefix(upTo: path.lastIndex(of: "/") ?? path.startIndex))
         do {
-            try FileManager.default.createDirectory(
-                atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            if !folder.isEmpty {
+                try FileManager.default.createDirectory(
+                    atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            }
         } catch {
             let cause = (error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError
             return cause.flatMap { $0.domain == NSPOSIXErrorDomain ? Int32(exactly: $0.code) : nil } ?? EACCES

@@ -50,7 +50,7 @@ actor Authorizer {
     private let keeper: TokenKeeper?
     /// Keeps refused logins: the keeper of tokens, or one of this authorizer.
     let refusals: TokenKeeper
-    /// The times of the last logins because of a refused session.
+    /// The times of the last logins and renewals because of a refused session or login.
     private var repeatedLogins: [Date] = []
     /// Called with the new scope when secrets were read, which may have changed.
     private let onScope: (@Sendable (Secret?) -> Void)?
@@ -164,7 +164,7 @@ actor Authorizer {
         let before = credentials?.secrets
         if takingKept, renewal == nil, let before, takeKept(besides: before) { return .kept }
         if renewal == nil {
-            if case .session = authentication, !mayRepeatLogin() { return .unavailable }
+            if isOfPerson, !mayRepeatLogin() { return .unavailable }
             refusedToken = before?.last
             credentials = nil
         }
@@ -172,10 +172,19 @@ actor Authorizer {
         return before != renewed.secrets ? .renewed : .unavailable
     }
 
-    /// Returns whether a refused session may be replaced, and notes its replacement.
+    /// Whether the credentials are a session, or the login of a person.
+    private var isOfPerson: Bool {
+        switch authentication {
+        case .session: true
+        case .oauth2(let settings): settings.loginPlace != nil
+        default: false
+        }
+    }
+
+    /// Returns whether a refused session or login may be renewed, and notes its renewal.
     ///
     /// A server may refuse every session, such as for one of its resources: not each request logs
-    /// in.
+    /// in, or renews a login that is valid.
     private func mayRepeatLogin() -> Bool {
         let now = time.now()
         repeatedLogins.removeAll { abs(now.timeIntervalSince($0)) >= 60 }

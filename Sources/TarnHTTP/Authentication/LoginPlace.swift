@@ -43,7 +43,12 @@ public struct LoginPlace: Sendable, Hashable {
 
     /// The command that signs in.
     package var command: String {
-        let words = ["tarn login"] + [api].compactMap(\.self) + (file == "tarn.yaml" ? [] : ["--file \(file)"])
+        // In the quotes of a shell, unless no character of the path has a meaning there.
+        let isPlain = file.unicodeScalars.allSatisfy {
+            $0.isASCII && ($0.properties.isAlphabetic || "0123456789-_./+@%:,=".unicodeScalars.contains($0))
+        }
+        let path = isPlain ? file : "'" + file.replacingOccurrences(of: "'", with: #"'\''"#) + "'"
+        let words = ["tarn login"] + [api].compactMap(\.self) + (file == "tarn.yaml" ? [] : ["--file \(path)"])
         return words.joined(separator: " ")
     }
 

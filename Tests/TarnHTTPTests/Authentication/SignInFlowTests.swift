@@ -180,6 +180,31 @@ struct SignInFlowTests {
         #expect(server.forms("/token").count { $0.hasPrefix("grant_type=refresh_token") } == 1)
     }
 
+    @Test("a resource that refuses every token does not renew the login for each request, and does not end it")
+    func refusedResource() async throws {
+        let server = SignInServer(), settings = settings(), transport = transport(server, settings)
+        try await signIn(server, settings)
+        let forbidden = TransportRequest(url: "https://api.example/forbidden")
+        func renewals() -> Int { server.forms("/token").count { $0.hasPrefix("grant_type=refresh_token") } }
+        for _ in 0..<6 { #expect(try await transport.send(forbidden).status == 401) }
+        #expect(renewals() == 3)
+        #expect(try await transport.send(request).status == 200)
+        clock.advance(by: 60)
+        #expect(try await transport.send(forbidden).status == 401)
+        #expect(renewals() == 4)
+        #expect(settings.loginState(environment: environment) != .ended)
+    }
+
+    @Test("the command that signs in again can be pasted into a shell, whatever the path of the description")
+    func command() {
+        func command(_ file: String, _ api: String? = nil) -> String {
+            LoginPlace(file: file, api: api, tokenURL: "", client: nil, account: nil).command
+        }
+        #expect(command("tarn.yaml") == "tarn login" && command("tarn.yaml", "crm") == "tarn login crm")
+        #expect(command("/etc/tarn/forge-2.yaml") == "tarn login --file /etc/tarn/forge-2.yaml")
+        #expect(command("my apis/it's.yaml") == #"tarn login --file 'my apis/it'\''s.yaml'"#)
+    }
+
     @Test("without a refresh token the login lasts until the API refuses it; the failure names `tarn login`")
     func accessTokenOnly() async throws {
         let server = SignInServer(hasRefreshTokens: false), settings = settings()

@@ -15,14 +15,15 @@ extension Authorizer {
         // The server may accept a refresh token only once: those that share the login take turns.
         let lock = await FolderLock.take(around: path)
         defer { withExtendedLifetime(lock) {} }
-        let login = try stored(place, settings)
-        if rotated == nil, login.isValid(at: time.now(), besides: refusedToken), let access = login.access {
+        let login = try saved(try stored(place, settings), at: place, path, settings)
+        if login.isValid(at: time.now(), besides: refusedToken), let access = login.access {
             return Authorizer.credentials(secrets, login, access)
         }
         let endpoint = TokenEndpoint(settings, transport, time)
-        guard let refresh = rotated ?? login.refresh else {
-            try note(refused: login, at: place, path, settings)
-            let reason = login.access == refusedToken ? "the server has refused the login" : "the login has expired"
+        guard let refresh = login.refresh else {
+            let isRefused = login.access == refusedToken
+            if isRefused { note(refused: login, at: place, path) }
+            let reason = isRefused ? "the server has refused the login" : "the login has expired"
             throw Authorizer.failure("\(reason): sign in again with `\(place.command)`", settings)
         }
         let asked = time.now(), answer: Result<OAuth2.Token, OAuth2Refusal>
@@ -35,40 +36,61 @@ extension Authorizer {
         case .success(let token):
             var renewed = login
             renewed.renew(token, endsAt: settings.end(of: token, asked: asked))
-            rotated = renewed.refresh
+            unsaved = (renewed, replacing: refresh)
             try save(renewed, at: place, path, settings)
             // From now on the file counts: another process may replace it.
-            rotated = nil
+            unsaved = nil
             return Authorizer.credentials(secrets, renewed, token.access)
         case .failure(let refusal):
             var error = endpoint.error(refusal)
             guard refusal.isInvalidGrant else { throw error }
-            rotated = nil
             // Another program may have signed in, without the lock.
             let other = try stored(place, settings)
             if other.isValid(at: time.now(), besides: refusedToken), let access = other.access {
                 return Authorizer.credentials(secrets, other, access)
             }
-            if other.refresh == login.refresh { try note(refused: other, at: place, path, settings) }
+            if other.refresh == login.refresh { note(refused: other, at: place, path) }
             error.detail += "; the login has ended: sign in again with `\(place.command)`"
             throw error
         }
     }
 
+    /// Reads the login. Its responses would not be those of the person whose login was replaced.
     private func stored(_ place: LoginPlace, _ settings: OAuth2) throws(TransportError) -> StoredLogin {
-        do throws(SecretError) { return try place.login(environment: environment) } catch {
+        let login: StoredLogin
+        do throws(SecretError) { login = try place.login(environment: environment) } catch {
             throw Authorizer.failure(error.description, settings)
         }
+        guard scopedLogin == nil || login.identifier == scopedLogin else {
+            throw Authorizer.failure("somebody has signed in anew since this began: begin it again", settings)
+        }
+        return login
     }
 
-    /// Notes in the file that the server accepts a login no longer, for `tarn status`.
-    private func note(
-        refused login: StoredLogin, at place: LoginPlace, _ path: String, _ settings: OAuth2
-    ) throws(TransportError) {
+    /// Writes a renewed login that could not be written before, unless another one has replaced the
+    /// file since.
+    ///
+    /// - Returns: the login in the file.
+    private func saved(
+        _ login: StoredLogin, at place: LoginPlace, _ path: String, _ settings: OAuth2
+    ) throws(TransportError) -> StoredLogin {
+        if let unsaved, unsaved.login.identifier == login.identifier, unsaved.replacing == login.refresh {
+            try save(unsaved.login, at: place, path, settings)
+            self.unsaved = nil
+            return unsaved.login
+        }
+        unsaved = nil
+        return login
+    }
+
+    /// Notes in the file that the server accepts a login no longer.
+    ///
+    /// Only `tarn status` needs the note: a file that cannot be written stays.
+    private func note(refused login: StoredLogin, at place: LoginPlace, _ path: String) {
         guard !login.isRefused else { return }
         var login = login
         login.isRefused = true
-        try save(login, at: place, path, settings)
+        _ = place.save(login, to: path)
     }
 
     private func save(
@@ -82,7 +104,9 @@ extension Authorizer {
         _ secrets: [Secret], _ login: StoredLogin, _ access: Secret
     ) -> Credentials {
         // The place of the refresh token in the sources is that of the access token without one.
-        Credentials(secrets: secrets + [login.refresh ?? access, access], endsAt: login.endsAt)
+        var credentials = Credentials(secrets: secrets + [login.refresh ?? access, access], endsAt: login.endsAt)
+        credentials.login = login.identifier
+        return credentials
     }
 
     private static func failure(_ detail: String, _ settings: OAuth2) -> TransportError {

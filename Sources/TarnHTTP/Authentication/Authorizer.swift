@@ -30,7 +30,12 @@ actor Authorizer {
     private var renewal: Task<Result<Credentials, TransportError>, Never>?
     /// The last refresh token that the token endpoint issued, if it could not be written to its
     /// file.
-    var rotated: Secret?
+    private var rotated: Secret?
+    /// The renewed login that could not be written to its file, and the refresh token in that.
+    var unsaved: (login: StoredLogin, replacing: Secret)?
+    /// The identifier of the login that the last scope named; nil if the account is named, or no
+    /// person signs in.
+    private(set) var scopedLogin: String?
     /// The access token that the API has refused last; nil if it has refused none.
     private(set) var refusedToken: Secret?
     /// The room in the folder of that file for the refresh token that a token request may bring.
@@ -47,7 +52,7 @@ actor Authorizer {
     private let keeper: TokenKeeper?
     /// Keeps refused logins: the keeper of tokens, or one of this authorizer.
     let refusals: TokenKeeper
-    /// The times of the last logins because of a refused session.
+    /// The times of the last logins and renewals because of a refused session or login.
     private var repeatedLogins: [Date] = []
     /// Called with the new scope when secrets were read, which may have changed.
     private let onScope: (@Sendable (Secret?) -> Void)?
@@ -70,6 +75,8 @@ actor Authorizer {
         var endsAt: Date?
         /// The session that a logout ends, among ``Authorizer/sessions``; nil for none.
         var openSession: UInt64?
+        /// The identifier of the person's login; nil without one.
+        var login: String?
     }
 
     init(
@@ -160,7 +167,7 @@ actor Authorizer {
         let before = credentials?.secrets
         if takingKept, renewal == nil, let before, takeKept(besides: before) { return .kept }
         if renewal == nil {
-            if case .session = authentication, !mayRepeatLogin() { return .unavailable }
+            if isOfPerson, !mayRepeatLogin() { return .unavailable }
             refusedToken = before?.last
             credentials = nil
         }
@@ -168,10 +175,19 @@ actor Authorizer {
         return before != renewed.secrets ? .renewed : .unavailable
     }
 
-    /// Returns whether a refused session may be replaced, and notes its replacement.
+    /// Whether the credentials are a session, or the login of a person.
+    private var isOfPerson: Bool {
+        switch authentication {
+        case .session: true
+        case .oauth2(let settings): settings.loginPlace != nil
+        default: false
+        }
+    }
+
+    /// Returns whether a refused session or login may be renewed, and notes its renewal.
     ///
     /// A server may refuse every session, such as for one of its resources: not each request logs
-    /// in.
+    /// in, or renews a login that is valid.
     private func mayRepeatLogin() -> Bool {
         let now = time.now()
         repeatedLogins.removeAll { abs(now.timeIntervalSince($0)) >= 60 }
@@ -203,6 +219,8 @@ actor Authorizer {
         case .oauth2(let settings):
             let secrets = try await readApart(
                 settings.sources, TransportRequest(method: "POST", url: settings.tokenURL))
+            // What is requested from now on belongs to that login.
+            if settings.loginPlace != nil, (account ?? settings.account) == nil { scopedLogin = secrets.last?.exposed }
             return authentication.scope(of: secrets, account: account)
         // No token is requested for the name of the account.
         case .session, .jwt:
@@ -222,7 +240,7 @@ actor Authorizer {
 
     /// Returns valid credentials; renews them if they are missing or expired.
     private func current(for request: TransportRequest) async throws(TransportError) -> Credentials {
-        if let credentials, renewal == nil, credentials.endsAt.map({ $0 > time.now() }) ?? true { return credentials }
+        if let credentials, renewal == nil, isCurrent(credentials) { return credentials }
         // A renewal that was given up ends at once.
         while isGivenUp, let renewal { _ = await renewal.value }
         // A detached lifetime: if the first caller is cancelled, the others still get the
@@ -253,6 +271,11 @@ actor Authorizer {
         error.detail = "no credentials\(target): \(error.detail)"
         error.isFinal = true
         throw error
+    }
+
+    private func isCurrent(_ credentials: Credentials) -> Bool {
+        let isOfScope = scopedLogin == nil || credentials.login == nil || credentials.login == scopedLogin
+        return isOfScope && credentials.endsAt.map { $0 > time.now() } ?? true
     }
 
     /// Reads or requests new credentials and stores them.

@@ -43,7 +43,12 @@ public struct LoginPlace: Sendable, Hashable {
 
     /// The command that signs in.
     package var command: String {
-        let words = ["tarn login"] + [api].compactMap(\.self) + (file == "tarn.yaml" ? [] : ["--file \(file)"])
+        // In the quotes of a shell, unless no character of the path has a meaning there.
+        let isPlain = file.unicodeScalars.allSatisfy {
+            $0.isASCII && ($0.properties.isAlphabetic || "0123456789-_./+@%:,=".unicodeScalars.contains($0))
+        }
+        let path = isPlain ? file : "'" + file.replacingOccurrences(of: "'", with: #"'\''"#) + "'"
+        let words = ["tarn login"] + [api].compactMap(\.self) + (file == "tarn.yaml" ? [] : ["--file \(path)"])
         return words.joined(separator: " ")
     }
 
@@ -75,8 +80,9 @@ public struct LoginPlace: Sendable, Hashable {
         guard data.count <= StoredLogin.sizeLimit, var login = StoredLogin(Array(data)) else {
             throw SecretError(.login(self), "the file \(path) has no login that this version knows")
         }
-        // The file that a description names stands for the account, whatever tokens it has.
-        if self.path != nil { login.identifier = "file \(path.split(separator: "/").last ?? "")" }
+        // Without an identifier, it is a refresh token from elsewhere: the file stands for the
+        // account.
+        if login.identifier.isEmpty { login.identifier = "file \(path.split(separator: "/").last ?? "")" }
         return login
     }
 
@@ -84,10 +90,13 @@ public struct LoginPlace: Sendable, Hashable {
     ///
     /// - Returns: 0, or the system's error.
     func save(_ login: StoredLogin, to path: String) -> Int32 {
-        let folder = String(path.prefix(upTo: path.lastIndex(of: "/") ?? path.endIndex))
+        // A path without a folder is one of the working directory.
+        let folder = String(path.prefix(upTo: path.lastIndex(of: "/") ?? path.startIndex))
         do {
-            try FileManager.default.createDirectory(
-                atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            if !folder.isEmpty {
+                try FileManager.default.createDirectory(
+                    atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            }
         } catch {
             let cause = (error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError
             return cause.flatMap { $0.domain == NSPOSIXErrorDomain ? Int32(exactly: $0.code) : nil } ?? EACCES

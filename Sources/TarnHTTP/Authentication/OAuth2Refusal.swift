@@ -8,5 +8,9 @@ struct OAuth2Refusal: Error, Sendable, Hashable {
     var error: String?
 
     /// Whether the refresh token is not valid, or no longer; in the words of GitHub, too.
-    var isInvalidGrant: Bool { error == "invalid_grant" || error == "bad_refresh_token" }
+    ///
+    /// A server that cannot answer now, such as one behind a failing gateway, decides nothing.
+    var isInvalidGrant: Bool {
+        kind == .credentials && (error == "invalid_grant" || error == "bad_refresh_token")
+    }
 }

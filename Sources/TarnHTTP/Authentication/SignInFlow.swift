@@ -82,9 +82,7 @@ package struct SignInFlow: Sendable {
         }
         let lock = await FolderLock.take(around: path)
         defer { withExtendedLifetime(lock) {} }
-        let last = try? place.login(environment: environment)
-        let login = StoredLogin(
-            answer, endsAt: settings.end(of: answer, asked: asked), at: time.now(), replacing: last)
+        let login = StoredLogin(answer, endsAt: settings.end(of: answer, asked: asked), at: time.now())
         let code = place.save(login, to: path)
         guard code == 0 else {
             throw error("cannot write the login to \(path): \(String(cString: strerror(code)))")
@@ -99,10 +97,13 @@ package struct SignInFlow: Sendable {
         guard access(path, F_OK) == 0 else { return .wasSignedOut }
         let lock = await FolderLock.take(around: path)
         defer { withExtendedLifetime(lock) {} }
-        let login = try? place.login(environment: environment)
         var end = End.forgotten
-        if let url = signIn.revokeURL, let login {
+        if let url = signIn.revokeURL {
             do throws(TransportError) {
+                let login: StoredLogin
+                do throws(SecretError) { login = try place.login(environment: environment) } catch {
+                    throw self.error(error.reason, of: url)
+                }
                 try await revoke(login, at: url)
                 end = .revoked
             } catch {
@@ -110,7 +111,8 @@ package struct SignInFlow: Sendable {
                 end = .notRevoked(error)
             }
         }
-        guard unlink(path) == 0 || errno == ENOENT else {
+        // A link to the file may stay: the tokens may not.
+        guard unlink(PrivateFile.target(of: path)) == 0 || errno == ENOENT else {
             throw error("cannot remove \(path): \(String(cString: strerror(errno)))")
         }
         return end

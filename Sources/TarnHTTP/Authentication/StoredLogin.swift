@@ -4,8 +4,9 @@ import Foundation
 
 /// The tokens of a login.
 package struct StoredLogin: Sendable {
-    /// The random identifier of the login, by which stored responses belong to it. It is no secret,
-    /// and stays when the same login is renewed.
+    /// The random identifier of the login, by which stored responses belong to it. It is no secret.
+    ///
+    /// Renewals keep it. Every sign-in has a new one: another person may have signed in.
     var identifier: String
     /// The time of the sign-in.
     package var signedInAt: Date?
@@ -21,11 +22,9 @@ package struct StoredLogin: Sendable {
     /// The maximum size of a file, in bytes: twice that of an answer of the server.
     static let sizeLimit = 256 << 10
 
-    /// Creates a login from the tokens of its server.
-    ///
-    /// - Parameter last: the login that this one replaces.
-    init(_ token: OAuth2.Token, endsAt: Date?, at now: Date, replacing last: StoredLogin? = nil) {
-        identifier = last?.identifier ?? JSONWebToken.base64URL(OAuth2.random(16))
+    /// Creates the login of a sign-in from the tokens of its server.
+    init(_ token: OAuth2.Token, endsAt: Date?, at now: Date) {
+        identifier = JSONWebToken.base64URL(OAuth2.random(16))
         signedInAt = now
         access = token.access
         self.endsAt = endsAt

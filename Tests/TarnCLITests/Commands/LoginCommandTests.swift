@@ -224,6 +224,15 @@ struct LoginCommandTests {
         }
     }
 
+    @Test("a declared file in the working directory keeps the login")
+    func workingDirectory() async throws {
+        _ = try description(", refresh_token: { file: login.json }")
+        let login = try await shell("cd '\(folder.path)' && \"$TARN\" login --device && \"$TARN\" sync --quiet")
+        expectSuccess(login)
+        #expect(login.output.contains("the login is kept in login.json"), "\(login.output)")
+        #expect(try String(contentsOfFile: folder("login.json"), encoding: .utf8).contains("refresh-hush-1"))
+    }
+
     @Test("an interrupt ends a login as in other commands, and nothing is kept")
     func interrupt() async throws {
         let file = try description()

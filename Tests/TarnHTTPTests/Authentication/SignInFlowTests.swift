@@ -11,6 +11,7 @@ import Testing
 struct SignInFlowTests {
     private let folder: TemporaryFolder
     private let clock = SleepingClock()
+    private let request = TransportRequest(url: "https://api.example/items")
     private var environment: [String: String] { ["XDG_STATE_HOME": folder.path] }
 
     init() throws { folder = try TemporaryFolder() }
@@ -31,6 +32,22 @@ struct SignInFlowTests {
         return settings
     }
 
+    /// The settings of a login in a file of one's own.
+    private func settings(inFile path: String) -> OAuth2 {
+        var settings = settings()
+        settings.grant = .refreshToken(
+            .login(
+                LoginPlace(
+                    file: "tarn.yaml", api: nil, tokenURL: settings.tokenURL, client: settings.clientID, account: nil,
+                    path: path)))
+        return settings
+    }
+
+    private func transport(_ server: SignInServer, _ settings: OAuth2) -> AuthorizedTransport {
+        AuthorizedTransport(
+            server, .oauth2(settings), origins: ["https://api.example"], environment: environment, time: clock.source)
+    }
+
     private func flow(_ server: SignInServer, _ settings: OAuth2) throws -> SignInFlow {
         try #require(
             SignInFlow(settings, transport: server, environment: environment, time: clock.source))
@@ -42,10 +59,7 @@ struct SignInFlowTests {
     }
 
     private func send(_ server: SignInServer, _ settings: OAuth2) async throws -> Int {
-        try await AuthorizedTransport(
-            server, .oauth2(settings), origins: ["https://api.example"], environment: environment,
-            time: clock.source
-        ).send(TransportRequest(url: "https://api.example/items")).status
+        try await transport(server, settings).send(request).status
     }
 
     private func failure(_ body: () async throws -> Void) async -> String {
@@ -158,15 +172,37 @@ struct SignInFlowTests {
     func rotatedInBetween() async throws {
         let server = SignInServer(), settings = settings()
         try await signIn(server, settings)
-        let first = AuthorizedTransport(
-            server, .oauth2(settings), origins: ["https://api.example"], environment: environment,
-            time: clock.source)
-        let request = TransportRequest(url: "https://api.example/items")
+        let first = transport(server, settings)
         #expect(try await first.send(request).status == 200)
         clock.advance(by: 3600)
         #expect(try await send(server, settings) == 200)
         #expect(try await first.send(request).status == 200)
         #expect(server.forms("/token").count { $0.hasPrefix("grant_type=refresh_token") } == 1)
+    }
+
+    @Test("a resource that refuses every token does not renew the login for each request, and does not end it")
+    func refusedResource() async throws {
+        let server = SignInServer(), settings = settings(), transport = transport(server, settings)
+        try await signIn(server, settings)
+        let forbidden = TransportRequest(url: "https://api.example/forbidden")
+        func renewals() -> Int { server.forms("/token").count { $0.hasPrefix("grant_type=refresh_token") } }
+        for _ in 0..<6 { #expect(try await transport.send(forbidden).status == 401) }
+        #expect(renewals() == 3)
+        #expect(try await transport.send(request).status == 200)
+        clock.advance(by: 60)
+        #expect(try await transport.send(forbidden).status == 401)
+        #expect(renewals() == 4)
+        #expect(settings.loginState(environment: environment) != .ended)
+    }
+
+    @Test("the command that signs in again can be pasted into a shell, whatever the path of the description")
+    func command() {
+        func command(_ file: String, _ api: String? = nil) -> String {
+            LoginPlace(file: file, api: api, tokenURL: "", client: nil, account: nil).command
+        }
+        #expect(command("tarn.yaml") == "tarn login" && command("tarn.yaml", "crm") == "tarn login crm")
+        #expect(command("/etc/tarn/forge-2.yaml") == "tarn login --file /etc/tarn/forge-2.yaml")
+        #expect(command("my apis/it's.yaml") == #"tarn login --file 'my apis/it'\''s.yaml'"#)
     }
 
     @Test("without a refresh token the login lasts until the API refuses it; the failure names `tarn login`")
@@ -230,29 +266,91 @@ struct SignInFlowTests {
         }
     }
 
-    @Test("stored data belongs to the login, also when it is renewed; after a logout it is that of another account")
+    @Test("a server that fails for a moment does not end the login, whatever its answer says")
+    func passingRefusal() async throws {
+        let server = SignInServer(), settings = settings()
+        try await signIn(server, settings)
+        clock.advance(by: 3600)
+        server.queue(.error("invalid_grant", status: 503))
+        let failed = await failure { _ = try await send(server, settings) }
+        #expect(failed.contains("503") && !failed.contains("the login has ended"), "\(failed)")
+        #expect(settings.loginState(environment: environment) != .ended)
+        #expect(try await send(server, settings) == 200)
+    }
+
+    @Test("a renewed login that cannot be written is kept, and written before another renewal")
+    func unsaved() async throws {
+        // A file beside a name of this length has a name that is too long.
+        let long = try folder.write(String(repeating: "x", count: 250), "refresh-0\n"), path = folder("token")
+        try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: long)
+        let server = SignInServer(), transport = transport(server, settings(inFile: path))
+        for _ in 0..<2 {
+            let failed = await failure { _ = try await transport.send(request) }
+            #expect(failed.contains("cannot write the new refresh token to \(path)"), "\(failed)")
+        }
+        try FileManager.default.removeItem(atPath: path)
+        _ = try folder.write("token", "refresh-0\n")
+        #expect(try await transport.send(request).status == 200)
+        #expect(server.forms("/token").count == 1, "the replaced refresh token is not sent again")
+        #expect(try String(contentsOfFile: path, encoding: .utf8).contains(#""refresh_token":"refresh-1""#))
+    }
+
+    @Test("what began with one login does not go on with another one; what begins later uses that")
+    func anotherLogin() async throws {
+        let server = SignInServer(), settings = settings(), transport = transport(server, settings)
+        try await signIn(server, settings)
+        let scope = try await transport.scope()
+        #expect(try await transport.send(request).status == 200)
+        try await signIn(server, settings)
+        let failed = await failure { _ = try await transport.send(request) }
+        #expect(failed.contains("somebody has signed in anew since this began"), "\(failed)")
+        #expect(try await transport.scope() != scope)
+        #expect(try await transport.send(request).status == 200)
+        #expect(!server.forms("/token").contains { $0.hasPrefix("grant_type=refresh_token") })
+    }
+
+    @Test("the token of a former login, kept for other clients, is not sent for the stored data of the next one")
+    func keptToken() async throws {
+        let server = SignInServer(), settings = settings(), keeper = TokenKeeper()
+        func client() -> AuthorizedTransport {
+            AuthorizedTransport(
+                server, .oauth2(settings), origins: ["https://api.example"], environment: environment,
+                time: clock.source, keeper: keeper)
+        }
+        try await signIn(server, settings)
+        #expect(try await client().send(request).status == 200)
+        try await signIn(server, settings)
+        let next = client()
+        _ = try await next.scope()
+        #expect(try await next.send(request).status == 200)
+        #expect(server.requests.last { $0.url == request.url }?.headers["Authorization"] == "Bearer access-2")
+        #expect(server.requests.count { $0.url == request.url } == 2, "the former token is not tried first")
+    }
+
+    @Test("stored data belongs to the login, also when it is renewed; that of another sign-in is another account's")
     func scope() async throws {
         let server = SignInServer(), settings = settings(), scheme = Authentication.oauth2(settings)
         func scope() throws -> Secret? { try scheme.scope(account: nil, environment: environment) }
         #expect(throws: SecretError.self) { try scope() }
         try await signIn(server, settings)
         let first = try scope()
-        try await signIn(server, settings)
+        clock.advance(by: 3600)
+        #expect(try await send(server, settings) == 200)
+        #expect(server.forms("/token").count == 2)
         #expect(try scope() == first)
-        _ = try await flow(server, settings).end()
         try await signIn(server, settings)
         #expect(try scope() != first)
+        let named = Authentication.oauth2(self.settings(account: "ada"))
+        try await signIn(server, self.settings(account: "ada"))
+        let ada = try named.scope(account: nil, environment: environment)
+        try await signIn(server, self.settings(account: "ada"))
+        #expect(try named.scope(account: nil, environment: environment) == ada)
     }
 
     @Test("a declared file with a refresh token from elsewhere is taken over, and one that is no login is refused")
     func declaredFile() async throws {
         let server = SignInServer(), path = try folder.write("token", "refresh-0\n")
-        var settings = settings()
-        settings.grant = .refreshToken(
-            .login(
-                LoginPlace(
-                    file: "tarn.yaml", api: nil, tokenURL: settings.tokenURL, client: settings.clientID, account: nil,
-                    path: path)))
+        let settings = settings(inFile: path)
         #expect(settings.loginState(environment: environment) == .signedIn(since: nil, endsAt: nil))
         #expect(try await send(server, settings) == 200)
         #expect(server.forms("/token").last?.contains("refresh_token=refresh-0&") == true)
@@ -261,6 +359,26 @@ struct SignInFlowTests {
             _ = try folder.write("token", text)
             #expect(settings.loginState(environment: environment) == .signedOut, "\(text)")
         }
+    }
+
+    @Test("signing out removes the tokens behind a symbolic link, and tells that unknown ones are not revoked")
+    func signingOutOfLinks() async throws {
+        let server = SignInServer(), path = folder("token"), file = try folder.write("real", "refresh-0\n")
+        try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: file)
+        var settings = settings(inFile: path)
+        guard case .forgotten = try await flow(server, settings).end() else {
+            Issue.record("there is no revocation endpoint")
+            return
+        }
+        #expect(!FileManager.default.fileExists(atPath: file))
+        _ = try folder.write("real", #"{"version":2}"#)
+        settings.signIn?.revokeURL = SignInServer.base + "/revoke"
+        guard case .notRevoked(let error) = try await flow(server, settings).end() else {
+            Issue.record("there is no token to revoke")
+            return
+        }
+        #expect("\(error)".contains("has no login that this version knows"), "\(error)")
+        #expect(!FileManager.default.fileExists(atPath: file) && server.requests.isEmpty)
     }
 
     @Test("signing out revokes the refresh token if the server can, and removes the file in any case")

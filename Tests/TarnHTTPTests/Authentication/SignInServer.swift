@@ -7,7 +7,7 @@ import TestSupport
 @testable import TarnHTTP
 
 /// Answers token requests with what a test has queued, else with numbered tokens, and accepts the
-/// newest access token only.
+/// newest access token only. It refuses `/forbidden` with 401, whatever the token.
 final class SignInServer: Transport {
     struct Answer: Sendable {
         var status = 400
@@ -54,6 +54,7 @@ final class SignInServer: Transport {
             guard request.url.hasPrefix(Self.base) else {
                 let isValid =
                     request.headers["Authorization"] == "Bearer access-\(state.issued)" && !state.isRevoked
+                    && !request.url.hasSuffix("/forbidden")
                 return Answer(status: isValid ? 200 : 401, body: "[]")
             }
             if request.url.hasSuffix("/device") {

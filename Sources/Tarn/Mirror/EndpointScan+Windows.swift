@@ -39,8 +39,8 @@ extension EndpointScan {
 
     /// Returns whether another window follows a complete one in the same sync.
     ///
-    /// Each one begins later than the one before, so that a sync ends: a window that has reached the
-    /// present, or the clock of the server, is the last one.
+    /// Each one begins later than the one before, so that a sync ends: a window that has reached
+    /// the present, or the clock of the server, is the last one.
     ///
     /// - Parameter target: the list, with the value with which the window began.
     func hasFurtherWindow(_ checkpoint: Checkpoint, _ target: ScanTarget) -> Bool {

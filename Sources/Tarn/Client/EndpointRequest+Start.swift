@@ -17,7 +17,9 @@ extension EndpointRequest {
         let template = try PathTemplate(path), used = Set(template.variables)
         var values: [String: [String]] = [:]
         for parameter in parameters { values[parameter.name, default: []].append(parameter.value) }
-        let shared = client.api.parameters.filter { !endpoint.variables.contains($0.name) }
+        let shared = client.api.parameters.filter {
+            !endpoint.variables.contains($0.name) && !used.contains($0.name)
+        }
         return PageRequest(
             url: QueryParameters.append(
                 shared.map { ($0.name, $0.value) },

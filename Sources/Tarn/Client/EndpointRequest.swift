@@ -191,8 +191,12 @@ struct EndpointRequest: Sendable {
     /// The key under which the response to a page's request is stored.
     func key(of page: PageRequest) -> RequestKey {
         var digest = page.body.map { "#" + SHA256.shortHexadecimal($0.text) } ?? ""
-        // Changes have the URL of the whole list.
-        if let field = sinceField { digest += "#" + SHA256.shortHexadecimal("\(field.name): \(field.value)") }
+        // Changes have the URL of the whole list, and do not replace its pages.
+        if let field = sinceField {
+            digest += "#" + SHA256.shortHexadecimal("\(field.name): \(field.value)")
+        } else if let since, endpoint.incremental?.endsAtValue == true {
+            digest += "#" + SHA256.shortHexadecimal("since \(since)")
+        }
         return RequestKey(
             method: endpoint.method, url: page.url + digest, endpoint: constants.key,
             authScope: authScope, variant: variant)

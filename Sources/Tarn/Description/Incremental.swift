@@ -108,11 +108,13 @@ package struct Incremental: Sendable, Hashable {
     /// The name of the value in ``text``.
     package static let variable = "value"
 
-    /// The names in ``text`` other than that of the value, and in the path of ``start``.
+    /// The names in ``text`` other than that of the value.
     package var variables: [String] {
-        (text.map { Endpoint.variables(in: $0).filter { $0 != Incremental.variable } } ?? [])
-            + (start?.path.flatMap { try? PathTemplate($0) }?.variables ?? [])
+        text.map { Endpoint.variables(in: $0).filter { $0 != Incremental.variable } } ?? []
     }
+
+    /// The names in the path of ``start``. The endpoint's own requests send these parameters, too.
+    package var startVariables: [String] { start?.path.flatMap { try? PathTemplate($0) }?.variables ?? [] }
 
     /// The refusals after which everything is requested.
     ///

@@ -83,7 +83,7 @@ extension EndpointScan {
             }
         }
         note(counts, ofList: target.index)
-        let goesOn = hasFurtherWindow(checkpoint, target.request, after: target.checkpoint.since)
+        let goesOn = hasFurtherWindow(checkpoint, target)
         if goesOn { (checkpoint.state, checkpoint.completedAt) = (.underWay, target.beginning.completedAt) }
         checkpoint.begunUntil = nil
         (checkpoint.seen, checkpoint.begunSince, checkpoint.heldSince) = (nil, nil, nil)

@@ -39,9 +39,12 @@ extension EndpointScan {
             case .header(let name): TransportHeaders(flat: entry.validation.headers)[name]
             case .window: nil
             }
-        if case .window = rule.source { return known ?? windowEnd(entry, request, until: until) }
-        guard rule.field != nil else { return found.flatMap { $0.isEmpty ? nil : $0 } ?? known }
+        if case .window = rule.source { return known ?? windowEnd(entry, request, began: began, until: until) }
         guard let increments = request.increments else { return nil }
+        guard rule.field != nil else {
+            guard let found, !found.isEmpty else { return known }
+            return until.map { increments.value(stated: found, until: $0) } ?? found
+        }
         let date = TransportHeaders(flat: entry.validation.headers)["Date"].flatMap { HTTPDate.parse($0) }
             .map { Timestamp($0) }
         // `Date` has whole seconds: the server may have changed a record later within that one.
@@ -57,10 +60,16 @@ extension EndpointScan {
 
     /// The value that a window leaves to the next one: its end, but no time that the server had not
     /// reached when it answered with the first page.
-    private func windowEnd(_ entry: ResponseEntry, _ request: EndpointRequest, until end: Timestamp?) -> String? {
+    private func windowEnd(
+        _ entry: ResponseEntry, _ request: EndpointRequest, began: Timestamp, until end: Timestamp?
+    ) -> String? {
         guard let end, let increments = request.increments else { return nil }
-        let date = TransportHeaders(flat: entry.validation.headers)["Date"].flatMap { HTTPDate.parse($0) }
-        return increments.value(ofWindowEnd: min(end, date.map { Timestamp($0) } ?? end))
+        guard let date = TransportHeaders(flat: entry.validation.headers)["Date"].flatMap({ HTTPDate.parse($0) })
+        else { return increments.value(ofWindowEnd: end) }
+        // The server may have looked for changes long before it answered.
+        let waited = max(0, client.now.elapsed(since: began))
+        let (asked, isEarly) = Timestamp(date).microseconds.subtractingReportingOverflow(waited)
+        return increments.value(ofWindowEnd: isEarly ? end : min(end, Timestamp(microseconds: asked)))
     }
 
     /// Whether no value of a page is before one of the pages before.
@@ -104,8 +113,14 @@ extension EndpointScan {
     ///
     /// A scan from a later `--since` value does not, nor does a sync that continues that scan.
     func requestsAll(since known: String?, _ request: EndpointRequest) -> Bool {
-        if endpoint.incremental?.until != nil { return options.since == nil }
-        guard let rule = endpoint.incremental, let since = request.since, since != rule.initial else { return true }
+        guard let rule = endpoint.incremental, let since = request.since else { return true }
+        if rule.until != nil {
+            guard options.since == nil, let increments = request.increments,
+                let sent = try? increments.window(from: known ?? rule.initial ?? "", now: client.now).since
+            else { return false }
+            return increments.isFrom(sent, since)
+        }
+        guard since != rule.initial else { return true }
         guard let known else { return false }
         guard rule.field != nil, let increments = request.increments else { return since == known }
         guard let sent = try? increments.sent(known) else { return false }
@@ -128,7 +143,6 @@ extension EndpointScan {
         guard target.request.since != nil, let since = target.checkpoint.since, let rule = endpoint.incremental else {
             return true
         }
-        if rule.endsAtValue { return true }
         if rule.until != nil { return false }
         let next = rule.field == nil ? since : try? target.request.increments?.sent(since)
         return next == target.request.since
@@ -258,8 +272,7 @@ extension EndpointRequest {
     /// The first request for the whole list; nil if this one is for it.
     func base() throws -> RequestKey? {
         let initial = endpoint.incremental?.initial
-        guard since != nil, since != initial, !endpoint.isTypedRequest, endpoint.incremental?.endsAtValue != true
-        else { return nil }
+        guard since != nil, since != initial, !endpoint.isTypedRequest else { return nil }
         var whole = self
         whole.since = initial
         return whole.key(of: try whole.pages().request)

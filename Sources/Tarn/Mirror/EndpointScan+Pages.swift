@@ -157,6 +157,10 @@ extension EndpointScan {
             (checkpoint.awaitedScan, checkpoint.awaitedSince) = (old.awaitedScan, old.awaitedSince)
             checkpoint.resumedScan = old.resumedScan
             (checkpoint.tokenAfter, checkpoint.tokenAt) = (old.tokenAfter, old.tokenAt)
+            // A value from before the description had `start` is older than lists from now on.
+            if endpoint.incremental?.start != nil, old.since != nil, old.tokenAfter == nil {
+                (checkpoint.tokenAfter, checkpoint.tokenAt) = (max(1, sequence), client.now)
+            }
         }
         checkpoint.isKnownEmpty = old?.isKnownEmpty ?? false
         checkpoint.whole = old?.whole

@@ -36,7 +36,7 @@ extension EndpointScan {
     func giveUpPosition(_ list: ListScan) async throws {
         let given = list.target.beginning
         var request = list.target.request
-        request.since = nil
+        (request.since, request.until) = (nil, nil)
         guard let other = try await self.list(request, list.index, isRepeated: true, isAnew: true) else { return }
         list.begin(as: other)
         measured.resumedPages = max(0, measured.resumedPages - given.pages)

@@ -39,12 +39,21 @@ extension EndpointScan {
 
     /// Returns whether another window follows a complete one in the same sync.
     ///
-    /// - Parameter before: the value with which the window began.
-    func hasFurtherWindow(_ checkpoint: Checkpoint, _ request: EndpointRequest, after before: String?) -> Bool {
+    /// Each one begins later than the one before, so that a sync ends: a window that has reached
+    /// the present, or the clock of the server, is the last one.
+    ///
+    /// - Parameter target: the list, with the value with which the window began.
+    func hasFurtherWindow(_ checkpoint: Checkpoint, _ target: ScanTarget) -> Bool {
         guard let rule = endpoint.incremental, rule.window != nil, let end = checkpoint.begunUntil,
-            let since = checkpoint.since, since != before, options.since == nil, !options.isPartial, !holdsCommits,
-            let begun = request.since, let increments = request.increments
+            let since = checkpoint.since, options.since == nil, !options.isPartial, !holdsCommits,
+            let increments = target.request.increments,
+            // One up to the present ends when its scan begins.
+            checkpoint.startedAt.elapsed(since: end) > 1_000_000
         else { return false }
-        return increments.isFullWindow(sentFrom: begun, until: end)
+        if case .window = rule.source { return since == increments.value(ofWindowEnd: end) }
+        let before = target.checkpoint.since, begins = options.isFull && !begunWindows.contains(target.index)
+        guard let before, !begins else { return since != before }
+        guard let value = increments.time(since), let earlier = increments.time(before) else { return false }
+        return value > earlier
     }
 }

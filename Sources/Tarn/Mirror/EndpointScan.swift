@@ -128,6 +128,9 @@ final class EndpointScan {
     private(set) lazy var feeds = client.description.endpoints.compactMap { other in
         other.incremental?.start?.list == endpoint.name ? other.name : nil
     }
+    /// The names of the endpoints whose lists change feeds keep up to date.
+    private(set) lazy var followedLists = Set(
+        client.description.endpoints.compactMap { $0.incremental?.start?.list })
     /// The importer of the last list that has begun, whose plan others share.
     var lastImporter: PageImporter?
     /// The lists of which this run has completed a window.

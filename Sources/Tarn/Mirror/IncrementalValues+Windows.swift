@@ -15,20 +15,18 @@ extension IncrementalValues {
         return (try text(of: start), max(min(full, now), start))
     }
 
-    /// Returns whether a window has the declared length: another one follows it.
-    ///
-    /// - Parameter text: the beginning as it was sent. A format may have rounded it: then a short
-    ///   window may follow one that reached the present.
-    func isFullWindow(sentFrom text: String, until end: Timestamp) -> Bool {
-        guard let start = time(text), let full = fullEnd(from: start) else { return false }
-        return end >= full
-    }
-
     /// The end of a window as it is sent.
     func text(ofWindowEnd end: Timestamp) throws -> String { try text(of: end) }
 
     /// The value that the next window begins with, for a window that was requested to an end.
     func value(ofWindowEnd end: Timestamp) -> String { end.description }
+
+    /// The value that the server states for a window: no later than its end, behind which nothing
+    /// was requested.
+    func value(stated text: String, until end: Timestamp) -> String {
+        guard let time = time(text), time > end else { return text }
+        return value(ofWindowEnd: end)
+    }
 
     private func beginning(of value: String) throws -> Timestamp {
         let (lag, isLong) = Int64(rule.lag).multipliedReportingOverflow(by: 1_000_000)
@@ -40,7 +38,8 @@ extension IncrementalValues {
         return Timestamp(microseconds: moved)
     }
 
-    private func time(_ text: String) -> Timestamp? {
+    /// The time of a value; nil for a text that is none.
+    func time(_ text: String) -> Timestamp? {
         for format in [rule.format, .rfc3339, .iso8601, .day].compactMap(\.self) {
             if let time = format.timestamp(text) { return time }
         }

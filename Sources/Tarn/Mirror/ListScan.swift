@@ -33,6 +33,7 @@ final class ListScan {
         cancel()
         (fetch, ahead, doubt) = (nil, nil, nil)
         (pages, target, different) = (other.pages, other.target, other.different)
+        hasFirstValue = other.hasFirstValue
     }
 
     /// The facts about a page from which the next one is found.

@@ -242,7 +242,7 @@ extension EndpointScan {
         let parent = isOfChildren ? nil : other.forEach.flatMap { catalog.entity($0.entity)?.root }, listed = roots(own)
         guard roots(other).contains(where: { listed.contains($0) && $0 != parent }) else { return false }
         // A list that is left to its feed is not scanned: the feed counts in its place.
-        return !client.description.endpoints.contains { $0.incremental?.start?.list == other.name }
+        return !followedLists.contains(other.name)
     }
 
     /// Notes when the last two passes over the lists of all parents began, for the orphans of other

@@ -51,7 +51,8 @@ extension DescriptionReader {
         _ section: Section, _ schema: Schema
     ) {
         let field = section.path(incremental?.text == nil ? "since.start.path" : "since.text")
-        for name in incremental?.variables ?? [] where !parameters.contains(where: { $0.name == name }) {
+        let names = incremental.map { $0.variables + $0.startVariables } ?? []
+        for name in names where !parameters.contains(where: { $0.name == name }) {
             let parts = name.split(separator: ".", maxSplits: 1).map(String.init)
             if let forEach, parts[0] == forEach.variable {
                 let attribute = parts.count == 2 ? parts[1] : nil

@@ -251,9 +251,10 @@ extension DescriptionReader {
         for partition in partitions {
             let field = "\(endpoint.path("partitions")).\(partition.name)",
                 place = Pagination.ParameterPlace.query(partition.name)
+            let isSince = [incremental?.sends, incremental?.until].contains(place)
             let other =
                 partition.name == secret
-                ? "auth" : incremental?.sends == place ? "since" : deep?.sends == place ? "restart" : nil
+                ? "auth" : isSince ? "since" : deep?.sends == place ? "restart" : nil
             if let other { report(field, keyMark(field), "\(other) sends this parameter: choose another name") }
         }
     }

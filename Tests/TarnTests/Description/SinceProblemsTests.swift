@@ -77,6 +77,10 @@ struct SinceProblemsTests {
             ("{ param: a, until: b, initial: 2026-01-01, window: 1h, lag: 2h }", "", "must be longer"),
             ("{ param: a, until: b, initial: 2026-01-01 }", ", with: { b: c }", "since sends this parameter"),
             (
+                "{ param: a, until: b, initial: 2026-01-01 }", ", partitions: { b: [c, d] }",
+                "since sends this parameter: choose another name"
+            ),
+            (
                 "{ param: a, until: b, initial: 2026-01-01 }", ", orphans: after_one_scan",
                 "orphans: a window has a part of the list only"
             ),

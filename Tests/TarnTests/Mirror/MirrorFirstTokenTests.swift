@@ -203,6 +203,34 @@ struct MirrorFirstTokenTests {
         }
     }
 
+    @Test("a feed that gets a start keeps its value, and its list is read once more only")
+    func laterStart() async throws {
+        let start = "\n      start: { path: /changes/token, cursor: startPageToken, list: files }"
+        var store = try MirrorStore(yaml: Self.yaml.replacing(start, with: ""))
+        let server = try ScriptedServer { request in
+            request.target == "/files"
+                ? .init(body: #"{"files":[{"id":1}]}"#) : .init(body: #"{"changes":[],"newStartPageToken":"t1"}"#)
+        }
+        #expect(try await store.sync(server.base).failures.isEmpty)
+        store = try store.edited(Self.yaml)
+        for _ in 0..<2 { #expect(try await store.sync(server.base).failures.isEmpty) }
+        #expect(server.targets.dropFirst(2) == ["/changes?pageToken=t1", "/files", "/changes?pageToken=t1"])
+    }
+
+    @Test("a parameter in the path of the first request is sent by the feed, too")
+    func parameter() async throws {
+        let start = "{ path: '/token?drive={drive}', cursor: startPageToken }"
+        let yaml = Self.yaml.replacing("{ path: /changes/token, cursor: startPageToken, list: files }", with: start)
+            .replacing("path: /changes\n", with: "path: /changes\n    with: { drive: a, size: '9' }\n")
+        let store = try MirrorStore(yaml: yaml)
+        let server = try ScriptedServer { request in
+            request.target.hasPrefix("/token")
+                ? .init(body: #"{"startPageToken":"t"}"#) : .init(body: #"{"changes":[],"newStartPageToken":"t"}"#)
+        }
+        #expect(try await store.sync(server.base, names: ["changes"]).failures.isEmpty)
+        #expect(server.targets == ["/token?drive=a", "/changes?drive=a&size=9&pageToken=t"])
+    }
+
     @Test("a fresh token that the server refuses is a failure, and no endless loop")
     func refusedAtOnce() async throws {
         let store = try MirrorStore(yaml: Self.yaml)

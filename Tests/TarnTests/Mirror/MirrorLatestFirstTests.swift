@@ -46,6 +46,10 @@ struct MirrorLatestFirstTests {
                     return (state.items, state.failing == page)
                 }
                 if fails { return TransportResponse(status: 404) }
+                if request.url.contains("/others") {
+                    let others = items.count == 3 ? #"{"id":1},{"id":2}"# : #"{"id":2}"#
+                    return TransportResponse(status: 200, body: Array("[\(others)]".utf8))
+                }
                 let part = items.sorted { $0.day > $1.day }.dropFirst(2 * (page - 1)).prefix(2)
                 var headers = TransportHeaders()
                 if hasLinks, items.count > 2 * page { headers["Link"] = "</items?page=\(page + 1)>; rel=next" }
@@ -89,6 +93,19 @@ struct MirrorLatestFirstTests {
         latest.set([(1, 1), (2, 5), (3, 5), (4, 5)])
         #expect(try await sync(store, latest) == [1, 2])
         #expect(try store.items() == [1, 2, 3, 4])
+    }
+
+    @Test("a record that has moved to a page that is not read stays, though another list misses it")
+    func otherList() async throws {
+        let latest = Latest(hasLinks: true)
+        let others = "  others: { path: /others, entity: Item, paginate: single_page, orphans: after_one_scan }"
+        let store = try MirrorStore(yaml: "\(latest.yaml)\n\(others)")
+        latest.set((1...3).map { ($0, $0) })
+        _ = try await sync(store, latest)
+        // The pages: 5 and 4, 3 and 2, which are read, and 1, which was on the second one before.
+        latest.set((1...5).map { ($0, $0) })
+        _ = try await sync(store, latest)
+        #expect(try store.items() == [1, 2, 3, 4, 5])
     }
 
     @Test("after an interruption between pages, the next sync does not stop above the gap", arguments: [true, false])

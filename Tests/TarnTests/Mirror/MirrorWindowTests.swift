@@ -105,9 +105,76 @@ struct MirrorWindowTests {
     func serverClock() async throws {
         let store = try MirrorStore(yaml: Self.yaml(Self.since)), windows = Windows()
         windows.state.withLock { $0.date = "Sat, 08 Sep 2001 12:00:00 GMT" }
-        let late = "2001-09-08T12:00:00Z 2001-09-09T01:46:40Z"
-        #expect(try await sync(store, windows) == Array(Self.days[...2]) + [late])
-        #expect(try await sync(store, windows) == [late])
+        // A window that has reached it is the last one of the sync.
+        #expect(try await sync(store, windows) == Array(Self.days[...2]))
+        #expect(try await sync(store, windows) == ["2001-09-08T12:00:00Z 2001-09-09T01:46:40Z"])
+    }
+
+    @Test("windows that are shorter than what the format can tell apart end at the present")
+    func shorterThanFormat() async throws {
+        let store = try MirrorStore(
+            yaml: Self.yaml("{ param: from, until: to, window: 12h, format: day, initial: 2001-09-08 }"))
+        let windows = Windows()
+        clock.pass(12 * 3600)
+        #expect(
+            try await sync(store, windows) == [
+                "2001-09-08 2001-09-08", "2001-09-08 2001-09-09", "2001-09-09 2001-09-09", "2001-09-09 2001-09-09",
+            ])
+    }
+
+    @Test("a window of --since that a later sync continues leaves the value where it was")
+    func continuedSince() async throws {
+        let store = try MirrorStore(
+            yaml: Self.yaml(
+                "{ param: from, until: to, initial: 2001-09-01 }",
+                pages: "paginate: { cursor: { path: next, param: page } }, records: items"))
+        let state = Mutex((log: [String](), isFailing: true))
+        let transport = ClosureTransport { request in
+            let values = URLComponents(string: request.url)?.queryItems ?? []
+            let from = values.first { $0.name == "from" }?.value ?? "", isSecond = values.contains { $0.name == "page" }
+            return state.withLock { state in
+                state.log.append(from + (isSecond ? " 2" : ""))
+                if isSecond, state.isFailing { return TransportResponse(status: 404) }
+                let next = from.hasPrefix("2001-09-15") && !isSecond ? #","next":"2""# : ""
+                return TransportResponse(status: 200, body: Array(#"{"items":[{"id":1}]\#(next)}"#.utf8))
+            }
+        }
+        func sync(since: String? = nil) async throws -> Int {
+            let report = try await store.sync(nil, transport: transport) { options in
+                options.client.time = clock.source
+                options.since = since
+            }
+            return report.failures.count
+        }
+        #expect(try await sync() == 0)
+        clock.pass(10 * 86_400)
+        #expect(try await sync(since: "2001-09-15") == 1)
+        state.withLock { $0.isFailing = false }
+        #expect(try await sync() == 0)
+        #expect(try await sync() == 0)
+        #expect(
+            state.withLock { $0.log } == [
+                "2001-09-01T00:00:00Z", "2001-09-15T00:00:00Z", "2001-09-15T00:00:00Z 2", "2001-09-15T00:00:00Z 2",
+                "2001-09-09T01:46:40Z",
+            ])
+    }
+
+    @Test("a value that the server states behind the end of a window counts as its end")
+    func statedBehindEnd() async throws {
+        let store = try MirrorStore(
+            yaml: Self.yaml(
+                "{ param: from, until: to, window: 1d, cursor: now, initial: 2001-09-07 }",
+                pages: "paginate: single_page, records: items"))
+        let log = Mutex<[String]>([])
+        let transport = ClosureTransport { request in
+            let values = URLComponents(string: request.url)?.queryItems ?? []
+            log.withLock { $0.append(values.first { $0.name == "from" }?.value ?? "") }
+            return TransportResponse(
+                status: 200, body: Array(#"{"items":[{"id":1}],"now":"2001-09-09T01:46:40Z"}"#.utf8))
+        }
+        let report = try await store.sync(nil, transport: transport) { $0.client.time = clock.source }
+        #expect(report.failures.isEmpty, "\(report.texts)")
+        #expect(log.withLock { $0 } == [7, 8, 9].map { "2001-09-0\($0)T00:00:00Z" })
     }
 
     @Test("days are both ends of a window, and the present day is requested again")

@@ -73,7 +73,7 @@ struct CursorPagination: LastingStyle, PromisingStyle {
 
     /// The next request as a whole, if it has another URL and another body than the page.
     private func whole(_ next: NextPage, of page: FetchedPage) -> NextPage {
-        guard isAlone || url != nil else { return next }
+        guard url != nil else { return next }
         return switch next {
         case .next(let url): .nextRequest(PageRequest(url: url, body: page.request.body))
         case .nextBody(let body): .nextRequest(PageRequest(url: page.request.url, body: body))

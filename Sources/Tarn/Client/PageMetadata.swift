@@ -52,8 +52,8 @@ package struct PageMetadata {
         }
     }
 
-    /// A digest of the names of the signs of further pages that this version looks for, and of lists
-    /// in records that are cut off (`cut`).
+    /// A digest of the names of the signs of further pages that this version looks for, and of
+    /// lists in records that are cut off (`cut`).
     ///
     /// An entry of a version with fewer signs may lack some that its body had, and a 304 would
     /// confirm it without them.

@@ -64,7 +64,7 @@ extension APIMirror {
             guard !step.records.isEmpty else { continue }
             try await store.write(alone: true) { writer in
                 for record in step.records {
-                    guard try writer.access.kind(of: record) != nil,
+                    guard try writer.access.kind(of: record) != nil, try !wasMadeLocally(record, writer.access),
                         try writer.access.responses.ids(listing: record).isEmpty,
                         try writer.access.scans.member(record, of: UnlistedRecords.members) == nil
                     else { continue }
@@ -75,11 +75,19 @@ extension APIMirror {
         }
     }
 
+    /// Whether a record was created locally: no response has brought it.
+    private func wasMadeLocally(_ record: ListedRecord, _ access: StoreAccess) throws -> Bool {
+        try record.storageKey.withUnsafeBytes { key in
+            try access.localChanges.mark(record.entity, key)?.operation == .create
+                || access.outbox.hasOperations(record.entity, key)
+        }
+    }
+
     /// Decides about the noted records when the present lists that may have them are complete.
     ///
     /// - Parameter scopes: the credentials of the sync.
-    /// - Returns: the numbers of records that no list has any more, and of those that wait for lists
-    ///   which are not complete, by entity.
+    /// - Returns: the numbers of records that no list has any more, and of those that wait for
+    ///   lists which are not complete, by entity.
     func findUnlisted(
         _ sync: SyncReport, _ names: Set<String>?, _ scopes: Set<String>
     ) async throws -> UnlistedRecords.Counts {
@@ -101,7 +109,9 @@ extension APIMirror {
             roots: roots(listedBy: incomplete), isNested: names != nil || sync.mayReadOn(complete))
         let references = DeclaredReferences(
             description.schema, store.catalog, others: lists.relationshipsOfOthers(note))
-        let counts = try await decide(PresentLists(lines, scopes, WholeLists()), references, waiting)
+        let unchanged = Set(sync.endpoints.filter { $0.unchangedParents > 0 }.map(\.name))
+        let present = PresentLists(lines, scopes, WholeLists(), unchanged: unchanged)
+        let counts = try await decide(present, references, waiting)
         for name in open {
             let isOver = RequestedLists.relationship(name) == nil ? incomplete.isEmpty : !waiting.isNested
             if isOver { lines[name]?.changedAt = nil }
@@ -152,17 +162,17 @@ extension APIMirror {
                         try writer.removeScanMember(record, of: UnlistedRecords.members)
                         continue
                     }
-                    if !isKnown, waiting.includes(member) {
-                        counts.waiting[entity.name, default: 0] += 1
-                        continue
-                    }
-                    var isKept =
+                    let isWaiting = !isKnown && waiting.includes(member)
+                    let isListed =
                         try isKnown ? times.haveListed(member, writer.access) : present.have(record, writer.access)
-                    if !isKept, UnlistedRecords.isNested(member) {
-                        isKept = try references.lead(to: record, writer.access)
-                    }
-                    if isKept {
+                    let isReferred =
+                        try !isListed && UnlistedRecords.isNested(member)
+                        && references.lead(to: record, writer.access)
+                    if isListed || isReferred && !isWaiting {
                         try writer.removeScanMember(record, of: UnlistedRecords.members)
+                    } else if isWaiting {
+                        // A record that refers to it may be read later, and do so no longer.
+                        if !isReferred { counts.waiting[entity.name, default: 0] += 1 }
                     } else if !isKnown {
                         try writer.putScanMember(UnlistedRecords.member(member, at: now), of: UnlistedRecords.members)
                         counts.found[entity.name, default: 0] += 1
@@ -258,11 +268,12 @@ extension StoreReader {
 
 extension SyncReport {
     /// Whether the next sync reads on in a list: records in it may refer to others. That of an
-    /// endpoint that fails for good may never come.
+    /// endpoint that fails for good may never come, and a limit of the server is met again.
     fileprivate func mayReadOn(_ complete: Set<String>) -> Bool {
         endpoints.contains { endpoint in
             !complete.contains(endpoint.name)
-                && (endpoint.failures.isEmpty || endpoint.failures.contains(where: \.isInterruption))
+                && (endpoint.wasStopped || endpoint.wasLimited || endpoint.leftOut > 0 || endpoint.wasFinished
+                    || endpoint.finishedParents > 0 || endpoint.failures.contains(where: \.isInterruption))
         }
     }
 }

@@ -111,7 +111,8 @@ extension APIMirror {
             description.schema, store.catalog, others: lists.relationshipsOfOthers(note))
         let unchanged = Set(sync.endpoints.filter { $0.unchangedParents > 0 }.map(\.name))
         let present = PresentLists(lines, scopes, WholeLists(), unchanged: unchanged)
-        let counts = try await decide(present, references, waiting)
+        var counts = try await decide(present, references, waiting)
+        if !sync.maySettle(incomplete, isWhole: names == nil) { counts.waiting = [:] }
         for name in open {
             let isOver = RequestedLists.relationship(name) == nil ? incomplete.isEmpty : !waiting.isNested
             if isOver { lines[name]?.changedAt = nil }
@@ -270,10 +271,27 @@ extension SyncReport {
     /// Whether the next sync reads on in a list: records in it may refer to others. That of an
     /// endpoint that fails for good may never come, and a limit of the server is met again.
     fileprivate func mayReadOn(_ complete: Set<String>) -> Bool {
+        endpoints.contains { !complete.contains($0.name) && $0.mayReadOn }
+    }
+
+    /// Whether the next sync, or an end of failures, may settle what the records that wait are. If
+    /// not, each sync would repeat their number for good.
+    ///
+    /// - Parameters:
+    ///   - incomplete: the endpoints whose lists they wait for.
+    ///   - isWhole: whether all endpoints were requested.
+    fileprivate func maySettle(_ incomplete: Set<String>, isWhole: Bool) -> Bool {
         endpoints.contains { endpoint in
-            !complete.contains(endpoint.name)
-                && (endpoint.wasStopped || endpoint.wasLimited || endpoint.leftOut > 0 || endpoint.wasFinished
-                    || endpoint.finishedParents > 0 || endpoint.failures.contains(where: \.isInterruption))
+            endpoint.mayReadOn && isWhole
+                || incomplete.contains(endpoint.name) && (endpoint.mayReadOn || !endpoint.failures.isEmpty)
         }
+    }
+}
+
+extension SyncReport.Endpoint {
+    /// Whether the next sync reads on in a list.
+    fileprivate var mayReadOn: Bool {
+        wasStopped || wasLimited || leftOut > 0 || wasFinished || finishedParents > 0
+            || failures.contains(where: \.isInterruption)
     }
 }

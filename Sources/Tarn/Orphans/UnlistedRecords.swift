@@ -1,4 +1,4 @@
-// Records that former lists had, and that no list of the description has, and those that came nested
+// Records that former lists had and no list of the description has, and those that came nested
 // where the description no longer looks for any: they stay in the store.
 
 import TarnStore

@@ -124,12 +124,13 @@ extension APIMirror {
     /// The endpoints whose lists a sync has read to their ends.
     ///
     /// Lists that an interrupted sync has finished may be those of before the edit, and a list that
-    /// ends at a limit of the server has further pages.
+    /// ends at a limit of the server has further pages. The next sync requests the lists of records
+    /// that came during this one.
     private func completeLists(of sync: SyncReport) -> Set<String> {
         Set(
             sync.endpoints.filter {
                 $0.failures.isEmpty && !$0.wasStopped && !$0.wasLimited && $0.leftOut == 0 && !$0.wasFinished
-                    && $0.finishedParents == 0 && $0.doubts.keys.allSatisfy(\.countsIfRepeated)
+                    && $0.finishedParents == 0 && $0.newParents == 0 && $0.doubts.keys.allSatisfy(\.countsIfRepeated)
             }.map(\.name))
     }
 
@@ -291,7 +292,7 @@ extension SyncReport {
 extension SyncReport.Endpoint {
     /// Whether the next sync reads on in a list.
     fileprivate var mayReadOn: Bool {
-        wasStopped || wasLimited || leftOut > 0 || wasFinished || finishedParents > 0
+        wasStopped || wasLimited || leftOut > 0 || wasFinished || finishedParents > 0 || newParents > 0
             || failures.contains(where: \.isInterruption)
     }
 }

@@ -114,11 +114,14 @@ package struct FieldSources: Sendable {
 
     /// The lines of a note by the keys of the fields.
     ///
-    /// If it has none of this base URL, and those of one other base URL, the API has moved.
+    /// If it has none of this base URL, and those of one other base URL, the API has moved. The
+    /// description of another server, which shares the store, has other fields.
     private func lines(of note: String?) -> [String: Line] {
         let noted = FieldSources.lines(of: note), scopes = Set(noted.keys.map { $0.prefix { $0 != " " } })
         guard scopes.count == 1, let other = scopes.first, other != scope[...] else { return noted }
-        return Dictionary(noted.map { (scope + $0.key.dropFirst(other.count), $0.value) }) { first, _ in first }
+        let moved = Dictionary(noted.map { (scope + $0.key.dropFirst(other.count), $0.value) }) { first, _ in first }
+        let own = Set(fields.flatMap(\.keys))
+        return moved.keys.count(where: own.contains) * 2 < moved.count ? noted : moved
     }
 
     /// The beginning of a word of the note for sources that a field had before, and for such

@@ -50,6 +50,13 @@ struct RequestedLists: Sendable {
             return line
         }
 
+        /// The line with the digest by which this version knows the same lists.
+        func known(by digest: String) -> Line {
+            var line = self
+            line.digest = digest
+            return line
+        }
+
         /// Decodes the words of a note; nil if they are none.
         init?(_ digests: Substring, _ time: Substring) {
             let parts = digests.split(separator: ",").map(String.init)
@@ -77,6 +84,9 @@ struct RequestedLists: Sendable {
 
     /// The digests by the names of lines.
     private let digests: [String: String]
+    /// The digests of endpoints by which earlier versions, which did not compare rules for
+    /// responses, know the same lists: an upgrade is no edit.
+    let formerDigests: [String: String]
     /// The former names of lines by their names.
     private let formerNames: [String: [String]]
     /// A digest of the place of the description's file: other descriptions may share the store.
@@ -88,15 +98,19 @@ struct RequestedLists: Sendable {
     init(_ client: APIClient) {
         let description = client.description
         let apis = Dictionary(description.furtherAPIs.map { ($0.name, $0.api) }) { first, _ in first }
+        // No path that a command is given is such a text.
         scope = RequestedLists.digest(
-            of: RequestedLists.place(of: description.file, seenFrom: client.store.path))
+            of: "from the store: \(RequestedLists.place(of: description.file, seenFrom: client.store.path))")
         formerScope = RequestedLists.digest(of: description.file)
-        var digests: [String: String] = [:]
+        var digests: [String: String] = [:], formerDigests: [String: String] = [:]
         for endpoint in description.endpoints {
             let api = endpoint.api.flatMap { apis[$0] } ?? description.api
-            digests[endpoint.name] = RequestedLists.digest(
-                of: endpoint.completed(by: api), api, keyedBy: client.keyFingerprint)
+            let text = RequestedLists.text(of: endpoint.completed(by: api), base: api.base, client.keyFingerprint)
+            let rules = Description.text(ofRulesThatEndListsOf: endpoint, api)
+            formerDigests[endpoint.name] = RequestedLists.digest(of: text)
+            digests[endpoint.name] = RequestedLists.digest(of: "rules\n\(rules)\(text)")
         }
+        self.formerDigests = formerDigests
         var formerNames: [String: [String]] = [:]
         for relationship in FieldSources(description).relationships {
             let names = relationship.names.map { RequestedLists.relationship + $0 }
@@ -121,15 +135,16 @@ struct RequestedLists: Sendable {
 
     private static func digest(of text: String) -> String { String(SHA256.shortHexadecimal(text).prefix(8)) }
 
-    /// The digest of everything that determines which records an endpoint lists.
-    private static func digest(of endpoint: Endpoint, _ api: APIDescription, keyedBy keys: String) -> String {
-        var text = "\(endpoint.method) \(api.base)\(endpoint.path)\n"
+    /// Everything in its request and its records that determines which records an endpoint lists.
+    ///
+    /// - Parameter keys: the digest of what the keys of records depend on.
+    private static func text(of endpoint: Endpoint, base: String, _ keys: String) -> String {
+        var text = "\(endpoint.method) \(base)\(endpoint.path)\n"
         for parameter in endpoint.parameters { text += "with \(parameter.name) \(parameter.value)\n" }
         for partition in endpoint.partitions { text += "partition \(partition.name) \(partition.values)\n" }
         if let initial = endpoint.incremental?.initial { text += "initial \(initial)\n" }
         text += "limits \(endpoint.limits.pages ?? 0) \(endpoint.limits.records ?? 0)\n"
-        text += Description.text(ofRulesThatEndListsOf: endpoint, api)
-        return digest(of: text + Description.listing(of: endpoint, keyedBy: keys))
+        return text + Description.listing(of: endpoint, keyedBy: keys)
     }
 
     /// The lines of a note about the endpoints of this description, by name.
@@ -166,7 +181,8 @@ struct RequestedLists: Sendable {
         }
         for (name, digest) in digests where isCompared(name) {
             if let line = old[name] ?? formerNames[name]?.lazy.compactMap({ old[$0] }).first {
-                lines[name] = line.changed(to: digest, at: now)
+                let isUpgraded = line.digest == formerDigests[name]
+                lines[name] = isUpgraded ? line.known(by: digest) : line.changed(to: digest, at: now)
             } else {
                 // The lists of a first sync are no others than before. A further endpoint may list
                 // records of the former ones. A further relationship has no former records.

@@ -64,7 +64,7 @@ extension APIMirror {
             guard !step.records.isEmpty else { continue }
             try await store.write(alone: true) { writer in
                 for record in step.records {
-                    guard try writer.access.kind(of: record) != nil,
+                    guard try writer.access.kind(of: record) != nil, try !wasMadeLocally(record, writer.access),
                         try writer.access.responses.ids(listing: record).isEmpty,
                         try writer.access.scans.member(record, of: UnlistedRecords.members) == nil
                     else { continue }
@@ -72,6 +72,14 @@ extension APIMirror {
                         UnlistedRecords.candidate(record, isNested: true), of: UnlistedRecords.members)
                 }
             }
+        }
+    }
+
+    /// Whether a record was created locally: no response has brought it.
+    private func wasMadeLocally(_ record: ListedRecord, _ access: StoreAccess) throws -> Bool {
+        try record.storageKey.withUnsafeBytes { key in
+            try access.localChanges.mark(record.entity, key)?.operation == .create
+                || access.outbox.hasOperations(record.entity, key)
         }
     }
 
@@ -101,7 +109,10 @@ extension APIMirror {
             roots: roots(listedBy: incomplete), isNested: names != nil || sync.mayReadOn(complete))
         let references = DeclaredReferences(
             description.schema, store.catalog, others: lists.relationshipsOfOthers(note))
-        let counts = try await decide(PresentLists(lines, scopes, WholeLists()), references, waiting)
+        let unchanged = Set(sync.endpoints.filter { $0.unchangedParents > 0 }.map(\.name))
+        let present = PresentLists(lines, scopes, WholeLists(), unchanged: unchanged)
+        var counts = try await decide(present, references, waiting)
+        if !sync.maySettle(incomplete, isWhole: names == nil) { counts.waiting = [:] }
         for name in open {
             let isOver = RequestedLists.relationship(name) == nil ? incomplete.isEmpty : !waiting.isNested
             if isOver { lines[name]?.changedAt = nil }
@@ -113,12 +124,13 @@ extension APIMirror {
     /// The endpoints whose lists a sync has read to their ends.
     ///
     /// Lists that an interrupted sync has finished may be those of before the edit, and a list that
-    /// ends at a limit of the server has further pages.
+    /// ends at a limit of the server has further pages. The next sync requests the lists of records
+    /// that came during this one.
     private func completeLists(of sync: SyncReport) -> Set<String> {
         Set(
             sync.endpoints.filter {
                 $0.failures.isEmpty && !$0.wasStopped && !$0.wasLimited && $0.leftOut == 0 && !$0.wasFinished
-                    && $0.finishedParents == 0 && $0.doubts.keys.allSatisfy(\.countsIfRepeated)
+                    && $0.finishedParents == 0 && $0.newParents == 0 && $0.doubts.keys.allSatisfy(\.countsIfRepeated)
             }.map(\.name))
     }
 
@@ -152,17 +164,17 @@ extension APIMirror {
                         try writer.removeScanMember(record, of: UnlistedRecords.members)
                         continue
                     }
-                    if !isKnown, waiting.includes(member) {
-                        counts.waiting[entity.name, default: 0] += 1
-                        continue
-                    }
-                    var isKept =
+                    let isWaiting = !isKnown && waiting.includes(member)
+                    let isListed =
                         try isKnown ? times.haveListed(member, writer.access) : present.have(record, writer.access)
-                    if !isKept, UnlistedRecords.isNested(member) {
-                        isKept = try references.lead(to: record, writer.access)
-                    }
-                    if isKept {
+                    let isReferred =
+                        try !isListed && UnlistedRecords.isNested(member)
+                        && references.lead(to: record, writer.access)
+                    if isListed || isReferred && !isWaiting {
                         try writer.removeScanMember(record, of: UnlistedRecords.members)
+                    } else if isWaiting {
+                        // A record that refers to it may be read later, and do so no longer.
+                        if !isReferred { counts.waiting[entity.name, default: 0] += 1 }
                     } else if !isKnown {
                         try writer.putScanMember(UnlistedRecords.member(member, at: now), of: UnlistedRecords.members)
                         counts.found[entity.name, default: 0] += 1
@@ -258,11 +270,29 @@ extension StoreReader {
 
 extension SyncReport {
     /// Whether the next sync reads on in a list: records in it may refer to others. That of an
-    /// endpoint that fails for good may never come.
+    /// endpoint that fails for good may never come, and a limit of the server is met again.
     fileprivate func mayReadOn(_ complete: Set<String>) -> Bool {
+        endpoints.contains { !complete.contains($0.name) && $0.mayReadOn }
+    }
+
+    /// Whether the next sync, or an end of failures, may settle what the records that wait are. If
+    /// not, each sync would repeat their number for good.
+    ///
+    /// - Parameters:
+    ///   - incomplete: the endpoints whose lists they wait for.
+    ///   - isWhole: whether all endpoints were requested.
+    fileprivate func maySettle(_ incomplete: Set<String>, isWhole: Bool) -> Bool {
         endpoints.contains { endpoint in
-            !complete.contains(endpoint.name)
-                && (endpoint.failures.isEmpty || endpoint.failures.contains(where: \.isInterruption))
+            endpoint.mayReadOn && isWhole
+                || incomplete.contains(endpoint.name) && (endpoint.mayReadOn || !endpoint.failures.isEmpty)
         }
+    }
+}
+
+extension SyncReport.Endpoint {
+    /// Whether the next sync reads on in a list.
+    fileprivate var mayReadOn: Bool {
+        wasStopped || wasLimited || leftOut > 0 || wasFinished || finishedParents > 0 || newParents > 0
+            || failures.contains(where: \.isInterruption)
     }
 }

@@ -13,7 +13,7 @@ extension EndpointScan {
         // Pages of typed requests are stored one by one: they have no number of a scan.
         let isWhole = target.request.since == nil && !endpoint.isTypedRequest
         let whole = setsParent && isWhole ? target.beginning.whole : nil
-        return try ask(page, target.request) { whole?.hasLost($0.listing) ?? false }
+        return try ask(page, target.request, ofObject: target.hadObject) { whole?.hasLost($0.listing) ?? false }
     }
 
     /// Notes that a page is none of those that an earlier scan of the whole list has stored.

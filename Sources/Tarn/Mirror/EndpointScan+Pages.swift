@@ -204,11 +204,14 @@ extension EndpointScan {
 
     /// Sends the request for a page, with the validators of its stored response.
     ///
-    /// A response in which fewer signs of further pages were looked for is requested anew once.
+    /// A page in which fewer signs of further pages were looked for is requested anew once.
     ///
-    /// - Parameter isVoid: returns whether a 304 would leave out what an import has to do.
+    /// - Parameters:
+    ///   - isObject: whether the response was a single record, not a list of them.
+    ///   - isVoid: returns whether a 304 would leave out what an import has to do.
     func ask(
-        _ page: PageRequest, _ request: EndpointRequest, unless isVoid: (ResponseEntry) -> Bool = { _ in false }
+        _ page: PageRequest, _ request: EndpointRequest, ofObject isObject: Bool = false,
+        unless isVoid: (ResponseEntry) -> Bool = { _ in false }
     ) throws -> PageFetch {
         let key = request.key(of: page)
         // A matching condition yields a 304 only for GET and HEAD (RFC 9110 §13.1.2).
@@ -219,7 +222,7 @@ extension EndpointScan {
         let asked = message, now = client.now
         let (stored, origin) = try client.store.read { reader in
             let stored = try isConditional ? reader.response(to: key) : nil
-            let isUsable = stored.map { $0.signs == PageMetadata.signs && !isVoid($0) } ?? false
+            let isUsable = stored.map { !mayLackSigns($0, ofObject: isObject) && !isVoid($0) } ?? false
             return (isUsable ? stored : nil, try answers.begin(asked, key, reader, now: now))
         }
         message.monitor = origin.monitor
@@ -227,6 +230,14 @@ extension EndpointScan {
         return PageFetch(
             page, message, client, key: key, revalidating: stored, outboxRevision: origin.revision,
             requestedAfter: origin.sequence, over: transport, arrivals: arrivals)
+    }
+
+    /// Whether a stored response may have had signs of further pages that were not looked for.
+    ///
+    /// A single record has none: the details of very many records stay as they are.
+    private func mayLackSigns(_ stored: ResponseEntry, ofObject isObject: Bool) -> Bool {
+        let isRecord = (isObject || requestsByKey) && stored.listing.count <= 1
+        return stored.signs != PageMetadata.signs && !isRecord
     }
 
     /// Prefetches the next page while the current one is committed.

@@ -20,8 +20,7 @@ struct DeclaredReferences {
 
     /// - Parameters:
     ///   - schema: the schema of the description.
-    ///   - others: relationships of other descriptions that share the store, such as
-    ///   `Issue.labels`.
+    ///   - others: relationships of other descriptions that share the store: `Issue.labels`.
     init(_ schema: Schema, _ catalog: Catalog, others: Set<String> = []) {
         let own = schema.entities.flatMap { entity in entity.relationships.map { "\(entity.name).\($0.name)" } }
         let declared = others.union(own)

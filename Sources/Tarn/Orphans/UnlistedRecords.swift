@@ -1,5 +1,5 @@
-// Records that former lists had, and that no list of the description has, and those that came
-// nested where the description no longer looks for any: they stay in the store.
+// Records that former lists had and no list of the description has, and those that came nested
+// where the description no longer looks for any: they stay in the store.
 
 import TarnStore
 
@@ -126,13 +126,18 @@ struct PresentLists {
     private let lines: [String: RequestedLists.Line]
     private let scopes: Set<String>
     private let lists: WholeLists
+    private let unchanged: Set<String>
     private var responses: ListingResponses
 
     /// - Parameters:
     ///   - scopes: the credentials of the sync.
     ///   - lists: the complete lists, which are found once for all transactions.
-    init(_ lines: [String: RequestedLists.Line], _ scopes: Set<String>, _ lists: WholeLists) {
-        (self.lines, self.scopes, self.lists) = (lines, scopes, lists)
+    ///   - unchanged: the endpoints of which the sync has not requested the lists of unchanged
+    ///     records (`only: changed`): it requests them as before.
+    init(
+        _ lines: [String: RequestedLists.Line], _ scopes: Set<String>, _ lists: WholeLists, unchanged: Set<String>
+    ) {
+        (self.lines, self.scopes, self.lists, self.unchanged) = (lines, scopes, lists, unchanged)
         responses = ListingResponses(lists)
     }
 
@@ -155,6 +160,8 @@ struct PresentLists {
         // The lists of another account are compared with nothing: it may not have requested them
         // since.
         if origin.validatedAt >= changedAt || !scopes.contains(origin.request.authScope) { return true }
+        // The edit has changed nothing that makes other requests, or other records of them.
+        if unchanged.contains(name) { return try !responses.isLost(origin, access) }
         // The other pages of a list of changes are not requested again, nor those that an
         // interrupted scan has read.
         guard let identity = origin.identity, let list = try lists.checkpoint(of: identity, access),

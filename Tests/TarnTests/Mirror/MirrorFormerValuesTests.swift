@@ -61,6 +61,17 @@ struct MirrorFormerValuesTests {
         #expect(try await third.sync(nil).formerValues.map(\.field) == ["label"])
     }
 
+    @Test("the first sync of another server's description, which shares the store, names no field of the other one")
+    func otherServer() async throws {
+        let server = try LocalServer(Self.server), other = try LocalServer(Self.server)
+        let fields = "label: { type: string?, from: name }, a: string?, b: string?, c: string?"
+        let first = try MirrorStore(yaml: Self.yaml(fields).replacing("https://api.test.example", with: server.base))
+        #expect(try await first.sync(nil).failures.isEmpty)
+        let second = Self.yaml("label: { type: string?, from: note }")
+        let report = try await first.edited(second.replacing("https://api.test.example", with: other.base)).sync(nil)
+        #expect(report.failures.isEmpty && report.formerValues.isEmpty, "\(report.texts) \(report.formerValues)")
+    }
+
     @Test("a relationship to records known by their positions is named if another list has precedence")
     func positions() async throws {
         func yaml(_ lines: String) -> String {

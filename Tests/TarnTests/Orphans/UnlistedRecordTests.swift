@@ -205,6 +205,53 @@ struct UnlistedRecordTests {
         #expect(try known(third) == ["Item": 2, "Owner": 1])
     }
 
+    @Test("records that wait for a list are told without those that a complete list has")
+    func waiting() async throws {
+        let server = try LocalServer(Self.server), base = server.base + "/v1"
+        let first = try MirrorStore(yaml: Self.yaml(Self.items + "\n" + Self.others))
+        try await first.sync(base)
+        let failing = Self.others.replacing("/others", with: "/missing")
+        let report = try await first.edited(Self.yaml(Self.open + "\n" + failing)).sync(base)
+        #expect(!report.failures.isEmpty && report.unlisted.isEmpty, "\(report.texts)")
+        #expect(report.unlistedSoFar == ["Item": 2])
+    }
+
+    @Test("lists of unchanged records that an edit leaves as they are, and that are not requested, keep their records")
+    func onlyChanged() async throws {
+        let yaml = Self.yaml(
+            """
+            owners: { path: /owners, entity: Owner, paginate: single_page }
+            items:
+              path: '/owners/{owner.id}/items'
+              entity: Item
+              paginate: single_page
+              for_each: { entity: Owner, only: changed }
+            """)
+        let server = try LocalServer(
+            Self.server + [
+                recording("/v1/owners/7/items", #"[{"id":1}]"#), recording("/v1/owners/8/items", #"[{"id":2}]"#),
+            ])
+        let base = server.base + "/v1", first = try MirrorStore(yaml: yaml)
+        try await first.sync(base)
+        let rule = "responses: [{ status: 404, then: ignore }]"
+        let second = try first.edited(yaml.replacing("for_each:", with: rule + "\n    for_each:"))
+        let report = try await second.sync(base)
+        #expect(report.failures.isEmpty && report.unlisted.isEmpty, "\(report.texts) \(report.unlisted)")
+        #expect(report.endpoint("items")?.unchangedParents == 2)
+        #expect(try known(second).isEmpty)
+    }
+
+    @Test("an upgrade from a version that did not compare rules for responses is no edit")
+    func upgraded() throws {
+        let rule = ", responses: [{ status: 404, then: ignore }] }"
+        let store = try MirrorStore(yaml: Self.yaml(Self.items.replacing(" }", with: rule)))
+        let lists = RequestedLists(
+            try APIClient(store.description, store: try store.open(), transport: MirrorStore.impatient()))
+        let former = try #require(lists.formerDigests["items"]), now = Timestamp(microseconds: 1)
+        let line = lists.lines(after: ["items": RequestedLists.Line(former)], nil, now: now)["items"]
+        #expect(line?.digest != former && line == lists.lines(after: [:], nil, now: now)["items"])
+    }
+
     @Test("records that a list of changes from a value on does not request any more are counted")
     func onlyChanges() async throws {
         let server = try LocalServer(Self.server), base = server.base + "/v1"

@@ -145,7 +145,8 @@ package struct SignInFlow: Sendable {
         _ detail: String, of url: String? = nil, kind: TransportError.Kind = .credentials
     ) -> TransportError {
         TransportError(
-            kind, method: url == signIn.authorizeURL ? "GET" : "POST", url: url ?? settings.tokenURL, detail: detail)
+            kind, method: url != nil && url == signIn.authorizeURL ? "GET" : "POST", url: url ?? settings.tokenURL,
+            detail: detail)
     }
 
     /// Returns the error of a refusal by the person or the server.

@@ -97,7 +97,7 @@ struct SignInFlowTests {
     @Test("a denial, the end of a code and an answer without one name the way out, and keep nothing")
     func refusals() async throws {
         let denied = await failure { try await signIn(SignInServer([.error("access_denied")]), settings()) }
-        #expect(denied.contains("the sign-in was denied"), "\(denied)")
+        #expect(denied.hasPrefix("POST ") && denied.hasSuffix("the sign-in was denied"), "\(denied)")
         let declined = await failure {
             try await signIn(SignInServer([.error("authorization_declined")]), settings())
         }

@@ -112,7 +112,10 @@ struct SpecificationFilesTests {
         let files = SpecificationFilesTests.split(specification)
         #expect(files.count > 10)
         let divided = try await proposal(files, in: folder)
-        #expect(divided.text.replacing(folder("openapi.json"), with: "openapi.json") == whole.text)
+        // The introduction names the file, and its lines break by the length of the path.
+        func parts(_ text: String) -> [Substring] { text.split(separator: "\n\n", maxSplits: 1) }
+        #expect(parts(divided.text).count == 2 && parts(divided.text).last == parts(whole.text).last)
+        #expect(parts(divided.text).first?.contains(folder("openapi.json")) == true)
         #expect(divided.uncertain == whole.uncertain)
     }
 

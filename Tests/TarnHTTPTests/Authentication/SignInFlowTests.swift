@@ -20,7 +20,7 @@ struct SignInFlowTests {
         var settings = OAuth2(
             tokenURL: SignInServer.base + "/token", clientID: .value(Secret("tarn")),
             clientSecret: secret.map { .value(Secret($0)) }, scopes: ["read", "list"],
-            parameters: [.init("audience", "forge")])
+            parameters: [.init("audience", "forge")], account: account)
         settings.signIn = OAuth2.SignIn(
             deviceURL: SignInServer.base + "/device", authorizeURL: SignInServer.base + "/authorize")
         settings.signIn?.parameters = [.init("access_type", "offline")]

@@ -36,8 +36,9 @@ class Matrix:
         with open(os.path.join(folder, "tarn.yaml"), "w") as file:
             file.write(made.text(description, self.server.base))
 
-    def records(self, folder, description):
-        """The records of a mirror, by entity and key; the fields are those of the description."""
+    def records(self, folder, description, before=None):
+        """The records of a mirror, by entity and key; the fields are those of the description. Records of kinds that
+        only the description of before has are there, too."""
         _, output, _ = self.tarn_in(folder, "inspect", "dump", "store.tarn", "--no-versions", "--format", "ndjson")
         fields = {}
         for name, declared in description["entities"].items():
@@ -47,6 +48,9 @@ class Matrix:
                 seen |= set(each.get("attributes", {})) | set(each.get("relationships", {}))
                 line = each.get("parent")
             fields[name] = seen
+        for name, declared in (before or {}).get("entities", {}).items():
+            if name not in fields and declared.get("parent") in fields:
+                fields[name] = fields[declared["parent"]]
         found = {}
         for line in output.splitlines():
             row = json.loads(line)
@@ -106,10 +110,10 @@ class Matrix:
                 return None
             theirs = self.records(fresh, after)
             # Most mirrors are equal: the other commands run only for those that are not.
-            if self.records(folder, after) == theirs:
+            if self.records(folder, after, before) == theirs:
                 return []
             output += self.tarn_in(folder, "sync")[2] + self.tarn_in(folder, "check")[2]
-            mine = self.records(folder, after)
+            mine = self.records(folder, after, before)
             shutil.rmtree(os.path.join(folder, "store.tarn"))
             shutil.copytree(os.path.join(start, "store.tarn"), os.path.join(folder, "store.tarn"))
             output += self.tarn_in(folder, "check")[2]
@@ -150,10 +154,8 @@ class Matrix:
             if record not in theirs:
                 further.append(record)
             elif record not in mine:
-                # The same record is there, and has kept its kind.
-                is_other = any(f"kinds of {name} have changed" in output for name in names) and any(
-                    f"{name} {record.split(' ', 1)[1]}" in mine for name in names)
-                if not is_other and not re.search("skipped|not stored", output):
+                has_other_kind = self.has_kept_kind(record, before, after, mine, output)
+                if not has_other_kind and not re.search("skipped|not stored", output):
                     found.append(f"{record}: only a new mirror has it")
             else:
                 for field in sorted(mine[record].keys() | theirs[record].keys()):
@@ -165,7 +167,7 @@ class Matrix:
                     elif not (self.keeps_field(before, after, names, output)
                               or other is None and self.is_unlisted(names, output)):
                         found.append(f"{record}: {field} is {own!r}, in a new mirror {other!r}")
-        stay = {record: mine[record] for record in further if self.is_counted(record, after, mine, theirs, output)}
+        stay = {record: mine[record] for record in further if self.is_counted(record, before, after, theirs, output)}
         further = [record for record in further if record not in stay]
         # What follows from a record that stays: it refers to another one, or a list of its own is requested.
         while follows := [record for record in further if self.follows(record, after, mine[record], stay, kept)]:
@@ -179,13 +181,19 @@ class Matrix:
         listed = {endpoint["entity"] for endpoint in after["endpoints"].values()}
         return not listed.intersection(names) and any(self.leads_to((before, after), name, output) for name in names)
 
-    def is_counted(self, record, after, mine, theirs, output):
+    def has_kept_kind(self, record, before, after, others, output):
+        """Whether the other mirror has a record with another kind, as the sync says: one to which no rule for kinds
+        applies keeps its kind, also one that the description has no longer."""
+        entity, key = record.split(" ", 1)
+        names = {name for each in (before, after) for name in self.lines(each, entity)}
+        return any(f"kinds of {name} have changed" in output for name in names) and any(
+            f"{name} {key}" in others for name in names)
+
+    def is_counted(self, record, before, after, theirs, output):
         """Whether the output has a sentence about a record that a new mirror does not have."""
-        names, key = self.lines(after, record.split(" ")[0]), record.split(" ", 1)[1]
+        names = self.lines(after, record.split(" ")[0])
         listed = {endpoint["entity"] for endpoint in after["endpoints"].values()}
-        # A record to which no rule for kinds applies keeps its kind, and its key.
-        if any(f"kinds of {name} have changed" in output for name in names) and any(
-                f"{name} {key}" in theirs for name in names):
+        if self.has_kept_kind(record, before, after, theirs, output):
             return True
         if "responses report them as deleted" in output and not listed.intersection(names):
             return True

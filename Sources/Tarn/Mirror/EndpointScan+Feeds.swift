@@ -38,7 +38,7 @@ extension EndpointScan {
         checkpoint.hadValue = true
         (checkpoint.tokenAfter, checkpoint.tokenAt) = (max(1, sequence), client.now)
         checkpoint.wholeSince = checkpoint.tokenAt
-        // What the feed has listed before keeps no record that the whole list lacks.
+        // Pages of the feed from before keep no record that the whole list lacks.
         checkpoint.whole = Checkpoint.WholeScan(identity: identity.responses, scan: checkpoint.scan)
     }
 

@@ -219,7 +219,7 @@ actor Authorizer {
         case .oauth2(let settings):
             let secrets = try await readApart(
                 settings.sources, TransportRequest(method: "POST", url: settings.tokenURL))
-            // What is requested from now on belongs to that login.
+            // Requests from now on belong to that login.
             if settings.loginPlace != nil, (account ?? settings.account) == nil { scopedLogin = secrets.last?.exposed }
             return authentication.scope(of: secrets, account: account)
         // No token is requested for the name of the account.

@@ -165,16 +165,8 @@ struct MirrorWindowTests {
             yaml: Self.yaml(
                 "{ param: from, until: to, window: 1d, cursor: now, initial: 2001-09-07 }",
                 pages: "paginate: single_page, records: items"))
-        let log = Mutex<[String]>([])
-        let transport = ClosureTransport { request in
-            let values = URLComponents(string: request.url)?.queryItems ?? []
-            log.withLock { $0.append(values.first { $0.name == "from" }?.value ?? "") }
-            return TransportResponse(
-                status: 200, body: Array(#"{"items":[{"id":1}],"now":"2001-09-09T01:46:40Z"}"#.utf8))
-        }
-        let report = try await store.sync(nil, transport: transport) { $0.client.time = clock.source }
-        #expect(report.failures.isEmpty, "\(report.texts)")
-        #expect(log.withLock { $0 } == [7, 8, 9].map { "2001-09-0\($0)T00:00:00Z" })
+        let beginnings = try await beginnings(store, of: #"{"items":[{"id":1}],"now":"2001-09-09T01:46:40Z"}"#)
+        #expect(beginnings == [7, 8, 9].map { "2001-09-0\($0)T00:00:00Z" })
     }
 
     @Test("days are both ends of a window, and the present day is requested again")
@@ -205,17 +197,23 @@ struct MirrorWindowTests {
             yaml: Self.yaml(
                 "{ param: from, until: to, window: 1d, cursor: covered, initial: 2001-09-08 }",
                 pages: "paginate: single_page, records: items"))
+        let beginnings = try await beginnings(
+            store, of: #"{"items":[{"id":1}],"covered":"2001-09-08T20:00:00.000+0000"}"#, syncs: 2)
+        #expect(beginnings == ["2001-09-08T00:00:00Z"] + Array(repeating: "2001-09-08T20:00:00Z", count: 2))
+    }
+
+    /// Returns the beginnings of the windows that syncs request from a server with one body.
+    private func beginnings(_ store: MirrorStore, of body: String, syncs: Int = 1) async throws -> [String] {
         let log = Mutex<[String]>([])
         let transport = ClosureTransport { request in
             let values = URLComponents(string: request.url)?.queryItems ?? []
             log.withLock { $0.append(values.first { $0.name == "from" }?.value ?? "") }
-            return TransportResponse(
-                status: 200, body: Array(#"{"items":[{"id":1}],"covered":"2001-09-08T20:00:00.000+0000"}"#.utf8))
+            return TransportResponse(status: 200, body: Array(body.utf8))
         }
-        for _ in 0..<2 {
+        for _ in 0..<syncs {
             let report = try await store.sync(nil, transport: transport) { $0.client.time = clock.source }
             #expect(report.failures.isEmpty, "\(report.texts)")
         }
-        #expect(log.withLock { $0 } == ["2001-09-08T00:00:00Z"] + Array(repeating: "2001-09-08T20:00:00Z", count: 2))
+        return log.withLock { $0 }
     }
 }

@@ -9,10 +9,11 @@ extension EndpointScan {
     /// Marks the current scan as complete.
     ///
     /// - Parameter doubt: see ``PageSequence/doubt``.
-    /// - Throws: the error that a page has stated beside its records. What has failed is unknown:
-    ///   the next scan begins anew, with the same value.
+    /// - Throws: the error that a page has stated beside its records, or that of a window which
+    ///   moves no value. What has failed is unknown: the next scan begins anew, with the same value.
     func complete(_ list: ListScan, isCutOff: Bool, doubt: EndDoubt? = nil) throws {
         try checkPartialError(of: list)
+        try checkWindowMoves(of: list)
         if let repeated = list.repeated, repeated.count > report.repeated?.count ?? 0, !list.pages.repeatsRecords {
             report.repeated = repeated
         }

@@ -46,14 +46,40 @@ extension EndpointScan {
     func hasFurtherWindow(_ checkpoint: Checkpoint, _ target: ScanTarget) -> Bool {
         guard let rule = endpoint.incremental, rule.window != nil, let end = checkpoint.begunUntil,
             let since = checkpoint.since, options.since == nil, !options.isPartial, !holdsCommits,
-            let increments = target.request.increments,
-            // One up to the present ends when its scan begins.
-            checkpoint.startedAt.elapsed(since: end) > 1_000_000
+            let increments = target.request.increments, EndpointScan.isPast(end, checkpoint)
         else { return false }
         if case .window = rule.source { return since == increments.value(ofWindowEnd: end) }
         let before = target.checkpoint.since, begins = options.isFull && !begunWindows.contains(target.index)
         guard let before, !begins else { return since != before }
         guard let value = increments.time(since), let earlier = increments.time(before) else { return false }
         return value > earlier
+    }
+
+    /// Checks that the server has stated a later value for a window of the past than for the one
+    /// before.
+    ///
+    /// - Throws: `MirrorError.endpoint` if it has not: each sync would request this window, and none
+    ///   behind it.
+    func checkWindowMoves(of list: ListScan) throws {
+        let checkpoint = list.target.checkpoint, begins = options.isFull && !begunWindows.contains(list.index)
+        guard let rule = endpoint.incremental, rule.window != nil, options.since == nil, !options.isPartial,
+            let end = checkpoint.begunUntil, EndpointScan.isPast(end, checkpoint), let seen = checkpoint.seen,
+            let before = (begins ? nil : checkpoint.since) ?? rule.initial,
+            let increments = list.target.request.increments,
+            let value = increments.time(seen), let earlier = increments.time(before), value <= earlier
+        else { return }
+        // Its value is the clock of the server if that is behind.
+        if case .window = rule.source { return }
+        list.target.checkpoint.nextURL = nil
+        batch.add(list.target.checkpoint, list.target.name, of: list.index)
+        throw MirrorError.endpoint(
+            place: list.target.request.place,
+            message: "since: the server states \(seen.excerpt) for the window up to \(end), which began there: write a "
+                + "longer window, or leave out cursor, and see whether the clock of this machine is right")
+    }
+
+    /// Whether a window has ended before its scan began: one up to the present ends then.
+    private static func isPast(_ end: Timestamp, _ checkpoint: Checkpoint) -> Bool {
+        checkpoint.startedAt.elapsed(since: end) > 1_000_000
     }
 }

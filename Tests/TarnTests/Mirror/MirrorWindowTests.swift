@@ -202,6 +202,26 @@ struct MirrorWindowTests {
         #expect(beginnings == ["2001-09-08T00:00:00Z"] + Array(repeating: "2001-09-08T20:00:00Z", count: 2))
     }
 
+    @Test("a window of the past for which the server states no later value is an error: none behind it would come")
+    func unmoved() async throws {
+        let store = try MirrorStore(
+            yaml: Self.yaml(
+                "{ param: from, until: to, window: 1d, cursor: covered, initial: 2001-09-06 }",
+                pages: "paginate: single_page, records: items"))
+        let bodies = Mutex(["2001-09-07", "2001-09-07", "2001-09-06"])
+        let transport = ClosureTransport { _ in
+            let covered = bodies.withLock { $0.isEmpty ? "2001-09-07" : $0.removeFirst() }
+            return TransportResponse(
+                status: 200, body: Array(#"{"items":[{"id":1}],"covered":"\#(covered)T00:00:00Z"}"#.utf8))
+        }
+        for left in [1, 0] {
+            let report = try await store.sync(nil, transport: transport) { $0.client.time = clock.source }
+            #expect(report.texts.count == 1, "\(report.texts)")
+            #expect(report.texts.first?.contains("for the window up to 2001-09-08") == true, "\(report.texts)")
+            #expect(bodies.withLock { $0.count } == left, "no further window is requested")
+        }
+    }
+
     /// Returns the beginnings of the windows that syncs request from a server with one body.
     private func beginnings(_ store: MirrorStore, of body: String, syncs: Int = 1) async throws -> [String] {
         let log = Mutex<[String]>([])

@@ -10,7 +10,8 @@ extension EndpointScan {
     ///
     /// - Parameter doubt: see ``PageSequence/doubt``.
     /// - Throws: the error that a page has stated beside its records, or that of a window which
-    ///   moves no value. What has failed is unknown: the next scan begins anew, with the same value.
+    ///   moves no value. What has failed is unknown: the next scan begins anew, with the same
+    ///   value.
     func complete(_ list: ListScan, isCutOff: Bool, doubt: EndDoubt? = nil) throws {
         try checkPartialError(of: list)
         try checkWindowMoves(of: list)

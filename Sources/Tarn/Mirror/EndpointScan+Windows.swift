@@ -58,8 +58,8 @@ extension EndpointScan {
     /// Checks that the server has stated a later value for a window of the past than for the one
     /// before.
     ///
-    /// - Throws: `MirrorError.endpoint` if it has not: each sync would request this window, and none
-    ///   behind it.
+    /// - Throws: `MirrorError.endpoint` if it has not: each sync would request this window, and
+    ///   none behind it.
     func checkWindowMoves(of list: ListScan) throws {
         let checkpoint = list.target.checkpoint, begins = options.isFull && !begunWindows.contains(list.index)
         guard let rule = endpoint.incremental, rule.window != nil, options.since == nil, !options.isPartial,
